@@ -321,6 +321,30 @@ pub struct MediaProvider {
     /// Model, by the name that the endpoint uses.
     #[arg(length(1..=200))]
     pub model: Option<String>,
+    /// Price of its requests, in the currency of `models.<name>.price`.
+    pub price: Option<MediaPrice>,
+}
+
+/// Price of the requests to an endpoint. What it does not charge for is left out.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaPrice {
+    /// Price of a million tokens of requests.
+    #[arg(range(0.0..))]
+    pub input: Option<f64>,
+    /// Price of a million tokens of answers.
+    #[arg(range(0.0..))]
+    pub output: Option<f64>,
+    /// Price of a picture.
+    #[arg(range(0.0..))]
+    pub image: Option<f64>,
+    /// Price of a million characters of spoken text.
+    #[arg(range(0.0..))]
+    pub characters: Option<f64>,
+    /// Price of a minute of transcribed speech.
+    #[arg(range(0.0..))]
+    pub minute: Option<f64>,
 }
 
 /// Pictures and speech without a given file: they are kept in the directory `media` of the data directory, so that hosts can send them.

@@ -8,6 +8,7 @@ mod form;
 mod image;
 mod kept;
 mod marker;
+mod meter;
 mod reader;
 mod transcribe;
 mod tts;
@@ -15,6 +16,7 @@ mod tts;
 pub use self::image::{
     DescribedPicture, ImageAction, ImageDetails, ImageRequest, ImageSize, MadePicture, MadePictures, image,
 };
+pub use meter::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 pub use reader::{Describing, PictureQuestion, PictureReader};
 pub use transcribe::{Transcript, transcribe};
 pub use tts::{SpeechFormat, SpokenText, tts};

@@ -96,7 +96,9 @@ pub use http;
 #[cfg(feature = "guard")]
 pub use limits::Limits;
 #[cfg(feature = "platform")]
-pub use platform::{client, install_provider, read, reason, streaming_client};
+pub use platform::{
+    Platform, PlatformAnswer, PlatformFailure, client, install_provider, read, reason, streaming_client,
+};
 #[cfg(feature = "guard")]
 pub use proxy::{InvalidProxy, Proxies, Proxy};
 #[cfg(feature = "guard")]

@@ -1,5 +1,9 @@
 //! An ordinary client, for plugins that communicate with a platform at an address that the user configured.
 
+mod exchange;
+
+pub use exchange::{Platform, PlatformAnswer, PlatformFailure};
+
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
 use std::time::Duration;

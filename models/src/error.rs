@@ -131,6 +131,14 @@ pub enum ModelError {
         /// The part of the answer that had arrived.
         partial: Box<AssistantMessage>,
     },
+    /// The request was not sent, since a budget does not allow it.
+    #[error("request to model `{model}` was not sent: {exceeded}")]
+    Budget {
+        /// The configured name.
+        model: String,
+        /// The budget, and by how much the request would pass it.
+        exceeded: Box<crate::exceeded::BudgetExceeded>,
+    },
     /// The request was cancelled.
     #[error("request was cancelled")]
     Cancelled {
@@ -165,7 +173,7 @@ impl ModelError {
     pub const fn is_of_this_model(&self) -> bool {
         match self {
             Self::Status { status, .. } => !matches!(*status, 400 | 413 | 422),
-            Self::Request { .. } | Self::Cancelled { .. } => false,
+            Self::Request { .. } | Self::Budget { .. } | Self::Cancelled { .. } => false,
             _ => true,
         }
     }

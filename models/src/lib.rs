@@ -66,19 +66,29 @@
 //! * **Time and size are limited**: the time for a connection and between two pieces of an answer, and the bytes of an answer
 //!   ([`MAX_ANSWER_BYTES`]).
 //! * **Keys are in no error**, also where a server repeats them.
+//!
+//! # What a meter does
+//!
+//! [`Meter::respond`] counts a request against the accounts of its [`Scope`], such as an agent, a session and a person, and refuses it if it
+//! would pass a [`Budget`]. It reserves before the request is sent and settles when it has ended, so that requests at the same time never
+//! pass a budget together. With a [`MeterStore`], the counts survive the process: a request that was open then counts with what it reserved.
 
+mod account;
 mod answer;
 mod anthropic;
 mod chat;
 mod client;
 mod conversation;
 mod error;
+mod estimate;
+mod exceeded;
 mod fallback;
 mod fault;
 mod format;
 mod gemini;
 mod json_calls;
 mod message;
+mod meter;
 mod model;
 mod models;
 mod quirks;
@@ -89,13 +99,19 @@ mod server;
 mod settings;
 mod wire;
 
+pub use account::{Account, Scope};
 pub use answer::{Answer, StopReason, Usage};
 pub use client::{MAX_ANSWER_BYTES, MAX_RETRY_WAIT};
 pub use error::ModelError;
+pub use exceeded::{BudgetExceeded, Measure};
 pub use fallback::Fallback;
 pub use json_calls::JsonToolCalls;
 pub use message::{
     AssistantMessage, AssistantPart, Message, Part, RawMessage, ToolOutput, ToolResults, UserMessage,
+};
+pub use meter::{
+    AccountPeriod, AccountUsage, Budget, Meter, MeterBuilder, MeterCounts, MeterError, MeterStore,
+    OpenRequest, Opening, Reservation, SettledRequest, Tally, TotalUsage,
 };
 pub use model::{Model, ModelEvent, Price, Responding};
 pub use models::Models;

@@ -5,6 +5,7 @@ mod show;
 
 pub use crate::discovery_settings::DiscoverySettings;
 pub(crate) use answer::search_tool;
+pub use answer::{ToolSearch, ToolsFound};
 
 use crate::config::Configuration;
 use crate::policy::Entry;
@@ -56,7 +57,7 @@ impl Default for Discovery {
 impl Discovery {
     /// Shows every definition up to 10,000 [tokens](crate::text::estimated_tokens), however many they are.
     pub fn new() -> Self {
-        Self { name: "tool_search".to_owned(), max_tokens: None, max_tools: None, show: None }
+        Self { name: ToolSearch::NAME.to_owned(), max_tokens: None, max_tools: None, show: None }
     }
 
     /// Sets how many [estimated tokens](crate::text::estimated_tokens) all definitions together may take before some are not shown.

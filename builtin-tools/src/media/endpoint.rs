@@ -2,7 +2,8 @@
 
 use super::form::Form;
 use super::marker;
-use crate::config::MediaProvider;
+use super::meter::{EndpointMeter, EndpointUsage};
+use crate::config::{MediaPrice, MediaProvider};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, StatusCode, Url};
 use serde_json::Value;
@@ -28,6 +29,7 @@ pub(super) struct Endpoint {
     base_url: String,
     key: Option<Secret>,
     model: Option<String>,
+    price: Option<MediaPrice>,
     client: Client,
     timeout: Duration,
 }
@@ -93,6 +95,7 @@ impl Endpoint {
             base_url,
             key: provider.api_key.clone().filter(|key| !key.expose().is_empty()),
             model: provider.model.clone(),
+            price: provider.price,
             client,
             timeout,
         })
@@ -109,8 +112,36 @@ impl Endpoint {
     }
 
     /// Sends a request, once, and returns an answer of success of at most `most` bytes. Dropping the future ends the connection.
-    pub(super) async fn post(&self, path: &str, body: Body, most: usize) -> Result<Answer, Failure> {
-        let sent = self.send(path, body, most).await;
+    ///
+    /// The meter of the host counts what the request is expected to use, or what the answer reports.
+    pub(super) async fn post(
+        &self,
+        ctx: &ToolContext,
+        path: &str,
+        body: Body,
+        expected: EndpointUsage,
+        most: usize,
+    ) -> Result<Answer, Failure> {
+        let tool = self.section.strip_prefix("tools.").unwrap_or(self.section);
+        let open = match ctx.service::<dyn EndpointMeter>() {
+            Some(meter) => {
+                let request = expected.clone().of(tool, &self.name, self.price.as_ref());
+                let open = meter.begin(ctx.caller(), &request).await;
+                Some(open.map_err(|error| Failure { error, was_refused: false })?)
+            }
+            None => None,
+        };
+        let mut is_charged = true;
+        let sent = self.send(path, body, most, &mut is_charged).await;
+        match (open, &sent) {
+            (Some(open), Ok(answer)) => {
+                let used = expected.reported(&answer.body);
+                open.end(Some(used.of(tool, &self.name, self.price.as_ref())));
+            }
+            (Some(open), Err(failure)) if failure.was_refused || !is_charged => open.end(None),
+            // Dropped, it counts as expected.
+            _ => {}
+        }
         // A server may repeat what it got.
         sent.map_err(|failure| {
             let message = self.said(failure.error.message());
@@ -141,7 +172,14 @@ impl Endpoint {
         bearer(self.key.as_ref()?)
     }
 
-    async fn send(&self, path: &str, body: Body, most: usize) -> Result<Answer, Failure> {
+    /// Sends a request. `is_charged` is false then if the endpoint answered that it does not take the request.
+    async fn send(
+        &self,
+        path: &str,
+        body: Body,
+        most: usize,
+        is_charged: &mut bool,
+    ) -> Result<Answer, Failure> {
         let request = self.client.post(format!("{}/{path}", self.base_url));
         let request = match body {
             Body::Json(value) => request.header(CONTENT_TYPE, "application/json").body(value.to_string()),
@@ -159,6 +197,7 @@ impl Endpoint {
         let most = if status.is_success() { most } else { 64 << 10 };
         let read = toolkit_http::read(response, most).await;
         if !status.is_success() {
+            *is_charged = status.is_server_error();
             let said = read.ok().flatten().unwrap_or_default();
             return Err(self.refused(status, &said, wait));
         }

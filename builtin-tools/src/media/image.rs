@@ -147,6 +147,7 @@ fn endpoints(settings: &ImageSettings, providers: &[MediaProvider]) -> Result<Ve
         base_url: "https://api.openai.com/v1".to_owned(),
         api_key: Some(Secret::new(key)),
         model: None,
+        price: None,
     };
     Ok(vec![endpoint(&usual)?])
 }

@@ -1,7 +1,7 @@
 //! Models that look at pictures.
 
 use std::pin::Pin;
-use toolkit::ToolError;
+use toolkit::{Caller, ToolError};
 
 /// Future returned by [`PictureReader::describe`].
 pub type Describing<'a> = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send + 'a>>;
@@ -14,11 +14,13 @@ pub struct PictureQuestion<'a> {
     pub png: &'a [u8],
     /// The question.
     pub prompt: &'a str,
+    /// On whose behalf it is asked.
+    pub caller: &'a Caller,
 }
 
 impl<'a> PictureQuestion<'a> {
-    pub(super) fn new(png: &'a [u8], prompt: &'a str) -> Self {
-        Self { png, prompt }
+    pub(super) fn new(png: &'a [u8], prompt: &'a str, caller: &'a Caller) -> Self {
+        Self { png, prompt, caller }
     }
 }
 

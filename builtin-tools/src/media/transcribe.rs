@@ -2,6 +2,7 @@
 
 use super::endpoint::{self, Body, Endpoint, Failure, Turns};
 use super::form::Form;
+use super::meter::EndpointUsage;
 use crate::config::TranscribeSettings;
 use crate::titles;
 use serde_json::Value;
@@ -14,6 +15,8 @@ use toolkit::{ToolErrorKind, files::OpenedPath, output::Detailed};
 const MAX_FILE_BYTES: u64 = 25 << 20;
 /// Maximum number of bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
+/// The bytes that a second of speech is taken for: compressed speech of 32 kbit a second.
+const BYTES_PER_SECOND: f64 = 4_000.0;
 /// The model where none is configured.
 const MODEL: &str = "gpt-4o-mini-transcribe";
 
@@ -62,7 +65,7 @@ pub async fn transcribe(
     let mut turns = Turns::new(&endpoints);
     let (text, provider) = loop {
         let endpoint = turns.next()?;
-        match turns.wait(ctx, said.by(endpoint)).await {
+        match turns.wait(ctx, said.by(ctx, endpoint)).await {
             Ok(text) => break (text, endpoint.name.clone()),
             Err(failure) => turns.failed(failure)?,
         }
@@ -99,8 +102,14 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
+    /// Returns the estimated duration, for endpoints that do not report it.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate need not be exact")]
+    fn seconds(&self) -> f64 {
+        self.data.len() as f64 / BYTES_PER_SECOND
+    }
+
     /// Returns the text by an endpoint.
-    async fn by(&self, endpoint: &Endpoint) -> Result<String, Failure> {
+    async fn by(&self, ctx: &ToolContext, endpoint: &Endpoint) -> Result<String, Failure> {
         let form = Form::new().map_err(|error| Failure { error, was_refused: false })?;
         let mut form = form.text("model", endpoint.model(MODEL)).text("response_format", "json");
         for (name, value) in [("language", self.language), ("prompt", self.prompt)] {
@@ -109,7 +118,9 @@ impl Said<'_> {
             }
         }
         let form = form.file("file", &format!("audio.{}", self.extension), self.media_type, self.data);
-        let answer = endpoint.post("audio/transcriptions", Body::Form(form), MAX_ANSWER_BYTES).await?;
+        let expected = EndpointUsage::audio(self.seconds());
+        let body = Body::Form(form);
+        let answer = endpoint.post(ctx, "audio/transcriptions", body, expected, MAX_ANSWER_BYTES).await?;
         let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
         let text = value.as_ref().and_then(|value| value.get("text")).and_then(Value::as_str);
         let text = text.ok_or_else(|| endpoint.unusable("it is not a transcription"))?;

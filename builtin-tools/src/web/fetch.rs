@@ -198,7 +198,8 @@ async fn text_output(
     if let Some(prompt) = prompt {
         match ctx.service::<dyn PageReader>() {
             Some(reader) => {
-                let question = PageQuestion::new(&fetched.url, title.as_deref(), part.text, prompt);
+                let question =
+                    PageQuestion::new(&fetched.url, title.as_deref(), part.text, prompt, ctx.caller());
                 body = reader.read(question).await?;
                 head.push_str("Answered by: a model that read the page\n");
             }

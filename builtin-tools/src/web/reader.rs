@@ -1,7 +1,7 @@
 //! Models that answer questions about pages.
 
 use std::pin::Pin;
-use toolkit::ToolError;
+use toolkit::{Caller, ToolError};
 
 /// Future returned by [`PageReader::read`].
 pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send + 'a>>;
@@ -18,11 +18,19 @@ pub struct PageQuestion<'a> {
     pub text: &'a str,
     /// The question.
     pub prompt: &'a str,
+    /// On whose behalf it is asked.
+    pub caller: &'a Caller,
 }
 
 impl<'a> PageQuestion<'a> {
-    pub(super) fn new(url: &'a str, title: Option<&'a str>, text: &'a str, prompt: &'a str) -> Self {
-        Self { url, title, text, prompt }
+    pub(super) fn new(
+        url: &'a str,
+        title: Option<&'a str>,
+        text: &'a str,
+        prompt: &'a str,
+        caller: &'a Caller,
+    ) -> Self {
+        Self { url, title, text, prompt, caller }
     }
 }
 

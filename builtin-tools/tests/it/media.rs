@@ -8,6 +8,7 @@ mod documented;
 mod failures;
 mod forms;
 mod local;
+mod metered;
 mod picture_failures;
 mod pictures;
 mod shapes;

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::{Approver, Caller, Toolkit, config::ToolAgentSettings, views::StepTypes};
-use toolkit_models::{Model, Thinking};
+use toolkit_models::{Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
 ///
@@ -55,6 +55,7 @@ pub(crate) struct Inner {
     pub(crate) thinking: Option<Thinking>,
     pub(crate) temperature: Option<f32>,
     pub(crate) loop_tools: LoopTools,
+    pub(crate) meter: Meter,
     /// The tools that it may use, of those that its caller may; all where `None`.
     pub(crate) within: Option<Arc<BTreeSet<String>>>,
     /// The questions of all agents of one run.
@@ -102,6 +103,10 @@ impl AgentBuilder {
         context: ContextSettings;
         /// Sets how the final answer is given.
         final_answer: FinalAnswer;
+        /// Sets the meter that the requests of this agent and of its sub-agents go through: their accounts are those of the caller and of
+        /// the callers above it ([`Scope::of`](toolkit_models::Scope::of)). With the meter of the host, requests of tools to models count
+        /// against the limits of the run, too. By default the agent has a meter of its own, without budgets.
+        meter: Meter;
     }
 
     /// Sets who is asked for approval in the runs of this agent, instead of the toolkit's approver.
@@ -195,6 +200,7 @@ impl Agent {
             thinking: None,
             temperature: None,
             loop_tools: LoopTools::new(&BTreeMap::new()),
+            meter: Meter::new(),
             within: None,
             questions: OpenQuestions::new(),
             parent: None,

@@ -1,15 +1,22 @@
-//! The counts of a run against its limits. The counts of a sub-agent are also those of every agent above it, as they come.
+//! The counts of a run against its limits. The calls of a sub-agent count for every agent above it, as they come; the requests of all of
+//! them, and of tools that ask a model, come from the meter.
 
 use crate::limits::Limits;
 use crate::result::{RunUsage, StopReason};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use toolkit_models::{Price, Usage};
+use toolkit::Caller;
+use toolkit_models::{Account, Meter, Scope, Tally};
 
 /// The counts of a run.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     limits: Limits,
+    meter: Meter,
+    /// The accounts of the run's requests.
+    scope: Scope,
+    /// The usage of the run's session since the run began.
+    tally: Tally,
     counts: Mutex<Counts>,
     /// The ledger of the agent that delegated.
     parent: Option<Arc<Self>>,
@@ -18,7 +25,6 @@ pub(crate) struct Ledger {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
-    usage: RunUsage,
     calls: u32,
     sub_agents: u32,
 }
@@ -38,8 +44,13 @@ pub(crate) struct SubAgentPlace {
 }
 
 impl Ledger {
-    /// Starts the ledger of a run; `parent` is that of the agent that delegated.
-    pub(crate) fn new(limits: Limits, parent: Option<Arc<Self>>) -> Arc<Self> {
+    /// Starts the ledger of a run on behalf of a caller with a session; `parent` is that of the agent that delegated.
+    pub(crate) fn new(
+        limits: Limits,
+        meter: &Meter,
+        caller: &Caller,
+        parent: Option<Arc<Self>>,
+    ) -> Arc<Self> {
         let pool = match &parent {
             Some(parent) => Arc::clone(&parent.pool),
             None => {
@@ -49,12 +60,15 @@ impl Ledger {
                 Arc::new(SubAgentPool { places: Arc::new(Semaphore::new(most)) })
             }
         };
-        Arc::new(Self { limits, counts: Mutex::default(), parent, pool })
+        let session = Account::session(caller.session_id.as_deref().unwrap_or_default());
+        let scope = Scope::of(caller).with(session.clone());
+        let (meter, tally) = (meter.clone(), meter.tally(&session));
+        Arc::new(Self { limits, meter, scope, tally, counts: Mutex::default(), parent, pool })
     }
 
-    /// Counts a request. Without `usage`, the usage is unknown, and `estimate` counts in its place.
-    pub(crate) fn count_request(&self, usage: Option<&Usage>, estimate: &Usage, price: Option<&Price>) {
-        self.each(|counts| counts.usage.count(usage, estimate, price));
+    /// Returns the meter of the run's requests, and their accounts.
+    pub(crate) fn meter(&self) -> (&Meter, &Scope) {
+        (&self.meter, &self.scope)
     }
 
     /// Counts a tool call.
@@ -86,7 +100,7 @@ impl Ledger {
 
     /// Returns the tokens and the cost so far.
     pub(crate) fn usage(&self) -> RunUsage {
-        self.counts().usage
+        self.tally.used()
     }
 
     /// Returns the number of tool calls so far.
@@ -140,17 +154,35 @@ impl SubAgentPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolkit_models::Usage;
 
-    #[test]
-    fn a_sub_agent_counts_for_every_agent_above_it() {
-        let root = Ledger::new(Limits::none().max_tokens(100).max_tool_calls(2).max_sub_agents(1), None);
-        let sub = Ledger::new(Limits::none(), Some(Arc::clone(&root)));
-        let deeper = Ledger::new(Limits::none(), Some(Arc::clone(&sub)));
-        deeper.count_request(Some(&Usage::new(40, 2)), &Usage::default(), None);
+    /// The ledgers of an agent, its sub-agent, and a sub-agent of that.
+    fn ledgers(meter: &Meter, limits: Limits) -> [Arc<Ledger>; 3] {
+        let caller = Caller::new().with_session("root");
+        let below = caller.delegated().with_session("sub");
+        let root = Ledger::new(limits, meter, &caller, None);
+        let sub = Ledger::new(Limits::none(), meter, &below, Some(Arc::clone(&root)));
+        let deeper = below.delegated().with_session("deeper");
+        let deeper = Ledger::new(Limits::none(), meter, &deeper, Some(Arc::clone(&sub)));
+        [root, sub, deeper]
+    }
+
+    async fn request(ledger: &Ledger, used: RunUsage) {
+        let (meter, scope) = ledger.meter();
+        meter.reserve(scope, RunUsage::default()).await.unwrap().settle(used);
+    }
+
+    #[tokio::test]
+    async fn a_sub_agent_counts_for_every_agent_above_it() {
+        let meter = Meter::new();
+        let limits = Limits::none().max_tokens(100).max_tool_calls(2).max_sub_agents(1);
+        let [root, sub, deeper] = ledgers(&meter, limits);
+        let used = |usage| RunUsage::of_request(Some(&usage), &Usage::default(), None);
+        request(&deeper, used(Usage::new(40, 2))).await;
         assert_eq!((deeper.exceeded(), root.usage().total_tokens()), (None, 42));
-        sub.count_request(None, &Usage::new(50, 8), None);
+        request(&sub, RunUsage::of_request(None, &Usage::new(50, 8), None)).await;
         assert_eq!(deeper.exceeded(), Some(StopReason::MaxTokens));
-        assert_eq!(deeper.usage().total_tokens(), 42);
+        assert_eq!((deeper.usage().total_tokens(), sub.usage().counted_tokens()), (42, 100));
         deeper.count_call();
         root.count_call();
         assert!(deeper.is_out_of_calls());
@@ -160,8 +192,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_place_is_given_up_and_taken_back() {
-        let root = Ledger::new(Limits::none().max_parallel_sub_agents(1), None);
-        let sub = Ledger::new(Limits::none(), Some(Arc::clone(&root)));
+        let [root, sub, _] = ledgers(&Meter::new(), Limits::none().max_parallel_sub_agents(1));
         let place = root.place().await;
         let is_free = || sub.pool.places.available_permits() == 1;
         assert!(!is_free());

@@ -111,15 +111,10 @@ impl Limits {
 
     /// Returns the limit of usage that is reached. Requests of unknown usage count with their estimate.
     pub(crate) fn exceeded(&self, usage: &RunUsage) -> Option<StopReason> {
-        let tokens = usage.total_tokens().saturating_add(usage.estimated_tokens);
-        if self.max_tokens.is_some_and(|most| tokens >= most) {
+        if self.max_tokens.is_some_and(|most| usage.counted_tokens() >= most) {
             return Some(StopReason::MaxTokens);
         }
-        let cost = match (usage.cost, usage.estimated_cost) {
-            (Some(cost), Some(estimated)) => Some(cost + estimated),
-            (cost, estimated) => cost.or(estimated),
-        };
-        let is_too_much = self.max_cost.zip(cost).is_some_and(|(most, cost)| cost >= most);
+        let is_too_much = self.max_cost.zip(usage.counted_cost()).is_some_and(|(most, cost)| cost >= most);
         is_too_much.then_some(StopReason::MaxCost)
     }
 }
@@ -218,6 +213,7 @@ impl Clock {
 mod tests {
     use super::*;
     use tokio::time::{advance, timeout};
+    use toolkit_models::{Price, Usage};
 
     #[tokio::test(start_paused = true)]
     async fn the_clock_stands_still_while_a_person_is_asked() {
@@ -244,12 +240,15 @@ mod tests {
     #[test]
     fn unknown_usage_counts_with_an_estimate() {
         let limits = Limits::none().max_tokens(100);
-        let usage = |estimated_tokens| RunUsage { estimated_tokens, ..RunUsage::default() };
+        let usage = |tokens| RunUsage::of_request(None, &Usage::new(tokens, 0), None);
         assert_eq!(limits.exceeded(&usage(99)), None);
         assert_eq!(limits.exceeded(&usage(100)), Some(StopReason::MaxTokens));
         let limits = Limits::none().max_cost(2.0);
-        let usage = |cost| RunUsage { cost, estimated_cost: Some(1.0), ..RunUsage::default() };
-        assert_eq!(limits.exceeded(&usage(None)), None);
-        assert_eq!(limits.exceeded(&usage(Some(1.0))), Some(StopReason::MaxCost));
+        let price = Price::new(1_000_000.0, 0.0);
+        let (of_one, none) = (Usage::new(1, 0), Usage::default());
+        let unknown = RunUsage::of_request(None, &of_one, Some(&price));
+        assert_eq!(limits.exceeded(&unknown), None);
+        let reported = RunUsage::of_request(Some(&of_one), &none, Some(&price));
+        assert_eq!(limits.exceeded(&(unknown + reported)), Some(StopReason::MaxCost));
     }
 }

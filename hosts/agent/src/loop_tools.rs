@@ -1,4 +1,4 @@
-//! The tools of the loop itself: `finish`, `delegate` and `find_tools`. They are checked like all tools, and are run by the loop.
+//! The tools of the loop itself: `finish`, `delegate` and `tool_search`. They are checked like all tools, and are run by the loop.
 
 use crate::profile::AgentProfile;
 use serde::Deserialize;
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use toolkit::{
     Caller, Tool, ToolCall, ToolError, ToolErrorKind, ToolOutput, Toolkit, descriptor::Definition,
+    discovery::ToolSearch,
 };
 
 /// The tool that ends a run.
@@ -15,7 +16,8 @@ pub(crate) const DELEGATE: &str = "delegate";
 // A configuration may name it, also where no crate registers the name.
 toolkit::permission_keys!["delegate"];
 
-/// The tool that finds tools whose definitions are deferred.
+/// Another name of the tool that finds tools whose definitions are deferred: earlier transcripts have it, and it is used where a tool of
+/// the toolkit has the name [`ToolSearch::NAME`].
 pub(crate) const FIND_TOOLS: &str = "find_tools";
 
 /// The tools of the loop.
@@ -24,13 +26,7 @@ pub(crate) struct LoopTools {
     toolkit: Toolkit,
     finish: Tool,
     delegate: Tool,
-    find_tools: Tool,
-}
-
-/// The arguments of `find_tools`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct ToolQuery {
-    pub(crate) query: String,
+    search: Tool,
 }
 
 /// The final answer of a model.
@@ -165,41 +161,28 @@ impl LoopTools {
              that do not change the same files.",
             delegate_schema(profiles),
         );
-        let find_tools = tool(
-            FIND_TOOLS,
-            "Find tools",
-            "agent",
-            "Finds tools that you are not shown, because they are many. Search by what a tool is to do, before you say that something \
-             cannot be done.",
-            json!({
-                "type": "object",
-                "properties": {
-                    "query": {
-                        "type": "string",
-                        "minLength": 1,
-                        "description": "A few words: what the tool is to do, or its name."
-                    }
-                },
-                "required": ["query"],
-                "additionalProperties": false
-            }),
-        );
+        let search = ToolSearch::tool(ToolSearch::NAME)
+            .alias(FIND_TOOLS)
+            .build(|_, args| async move { ToolOutput::json(&args.into_map()) })
+            .expect("the schema of the search is valid");
         let toolkit = Toolkit::empty()
             .tool(finish.clone())
             .tool(delegate.clone())
-            .tool(find_tools.clone())
+            .tool(search.clone())
             .build()
             .expect("tools of different names make a toolkit");
-        Self { toolkit, finish, delegate, find_tools }
+        Self { toolkit, finish, delegate, search }
     }
 
     pub(crate) fn delegate(&self) -> &Tool {
         &self.delegate
     }
 
-    /// The definition of the tool that finds others.
-    pub(crate) fn finder(&self) -> Option<Definition> {
-        self.find_tools.definition().ok()
+    /// The definition of the tool that finds others, under this name.
+    pub(crate) fn search(&self, name: &str) -> Option<Definition> {
+        let mut definition = self.search.definition().ok()?;
+        name.clone_into(&mut definition.name);
+        Some(definition)
     }
 
     /// The definition of the tool that ends a run, for answers of at most `max_tokens`.

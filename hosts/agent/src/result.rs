@@ -8,7 +8,7 @@ use toolkit::{
     arguments::CallArguments,
     views::{Step, StepStatus},
 };
-use toolkit_models::{Price, Usage};
+use toolkit_models::TotalUsage;
 
 /// The most characters of a call's result in a [`ToolAgentStep`]; the transcript has the whole.
 const MAX_STEP_CHARS: usize = 4_000;
@@ -67,6 +67,8 @@ pub enum StopReason {
     MaxTokens,
     /// The limit of cost was reached.
     MaxCost,
+    /// A budget of the host does not allow the next request ([`Budget`](toolkit_models::Budget)).
+    Budget,
     /// The model repeated itself although it was told that this leads nowhere.
     Loop,
     /// The conversation no longer fits the context window, and could not be shortened.
@@ -80,55 +82,7 @@ pub enum StopReason {
 }
 
 /// The tokens and the cost of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[non_exhaustive]
-pub struct RunUsage {
-    /// The tokens of all answers that report them.
-    #[serde(flatten)]
-    pub tokens: Usage,
-    /// How many requests were sent.
-    pub requests: u32,
-    /// How many of them took an unknown number of tokens: the answer broke off, or the provider does not report it. `tokens` and
-    /// `cost` are without them.
-    pub unknown_requests: u32,
-    /// The tokens of these requests and their answers, as an estimate. They count against the limits.
-    pub estimated_tokens: u64,
-    /// The cost, if the price of the model is configured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
-    /// The cost of the requests of unknown usage, as an estimate. It counts against the limits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated_cost: Option<f64>,
-}
-
-impl RunUsage {
-    /// Counts one request. Without `usage`, the usage is unknown, and `estimate` counts in its place.
-    pub(crate) fn count(&mut self, usage: Option<&Usage>, estimate: &Usage, price: Option<&Price>) {
-        self.requests += 1;
-        match usage {
-            None => {
-                self.unknown_requests += 1;
-                let tokens = estimate.input_tokens.saturating_add(estimate.output_tokens);
-                self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);
-                if let Some(price) = price {
-                    *self.estimated_cost.get_or_insert(0.0) += price.cost(estimate);
-                }
-            }
-            Some(usage) => {
-                self.tokens += *usage;
-                if let Some(price) = price {
-                    *self.cost.get_or_insert(0.0) += price.cost(usage);
-                }
-            }
-        }
-    }
-
-    /// Returns the tokens of requests and answers together, without those that are only estimated.
-    pub const fn total_tokens(&self) -> u64 {
-        self.tokens.input_tokens.saturating_add(self.tokens.output_tokens)
-    }
-}
+pub type RunUsage = TotalUsage;
 
 /// One tool call of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -194,16 +148,6 @@ mod milliseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn unknown_usage_is_counted_apart_and_never_as_zero_tokens() {
-        let mut usage = RunUsage::default();
-        let price = Price::new(1_000_000.0, 2_000_000.0);
-        usage.count(Some(&Usage::new(100, 10)), &Usage::new(1, 1), Some(&price));
-        usage.count(None, &Usage::new(7, 1), Some(&price));
-        assert_eq!((usage.requests, usage.unknown_requests, usage.total_tokens()), (2, 1, 110));
-        assert_eq!((usage.cost, usage.estimated_tokens, usage.estimated_cost), (Some(120.0), 8, Some(9.0)));
-    }
 
     #[test]
     fn json_names() {

@@ -75,8 +75,12 @@ impl<'s> Run<'s> {
         let system = session.agent.system();
         let clock = Clock::start(agent.limits.timeout, agent.questions.clone());
         let steps = StepLog::new(agent.step_types.clone());
-        let ledger =
-            Ledger::new(agent.limits, agent.parent.as_ref().map(|parent| Arc::clone(&parent.ledger)));
+        let ledger = Ledger::new(
+            agent.limits,
+            &agent.meter,
+            &caller,
+            agent.parent.as_ref().map(|parent| Arc::clone(&parent.ledger)),
+        );
         Self {
             session,
             caller,

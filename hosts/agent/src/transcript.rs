@@ -7,7 +7,7 @@ mod record;
 mod replay;
 mod runs;
 
-pub(crate) use conversation::{Conversation, Item, tokens_of, tokens_of_answer};
+pub(crate) use conversation::{Conversation, Item};
 pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};

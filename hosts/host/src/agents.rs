@@ -4,7 +4,7 @@ use crate::error::HostError;
 use std::path::Path;
 use toolkit::{Builder, Caller, Toolkit, config::Configuration};
 use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Checkpoints, Limits, Transcripts};
-use toolkit_models::Models;
+use toolkit_models::{Meter, Models};
 
 /// The directory of transcripts in the data directory.
 const DIRECTORY: &str = "agents";
@@ -56,6 +56,7 @@ pub(crate) fn prepare(toolkit: Builder, transcripts: Option<&Transcripts>) -> Bu
 pub(crate) fn builder(
     toolkit: &Toolkit,
     transcripts: Option<&Transcripts>,
+    meter: &Meter,
     mut caller: Caller,
     options: AgentOptions,
 ) -> Result<AgentBuilder, HostError> {
@@ -73,7 +74,8 @@ pub(crate) fn builder(
     caller.model = Some(model.name().to_owned());
     // A conversation is a session of its own.
     caller.session_id = None;
-    let mut builder = Agent::builder(toolkit.clone(), model).caller(caller).settings(&settings);
+    let mut builder =
+        Agent::builder(toolkit.clone(), model).caller(caller).settings(&settings).meter(meter.clone());
     if let Some(transcripts) = transcripts {
         builder = builder.transcripts(transcripts.clone());
     }

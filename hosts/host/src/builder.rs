@@ -4,6 +4,7 @@
 use crate::agents;
 use crate::error::HostError;
 use crate::host::{Host, Tasks};
+#[cfg(feature = "agent")]
 use crate::models::with_models;
 #[cfg(feature = "mcp")]
 use crate::servers::{self, McpSelection};
@@ -21,6 +22,8 @@ use toolkit::{
 };
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
+#[cfg(feature = "agent")]
+use toolkit_models::Meter;
 
 type Report = Box<dyn Fn(Result<Reloaded, BootstrapError>) + Send + Sync>;
 
@@ -35,6 +38,7 @@ type Report = Box<dyn Fn(Result<Reloaded, BootstrapError>) + Send + Sync>;
 /// | background tasks | [`background_tasks`](Self::background_tasks) | hourly clean-up; a changed configuration is reloaded |
 /// | MCP servers | `mcp_servers`, `further_mcp_servers` | all of the configuration |
 /// | agents | `agents` | checkpoints of changed files, transcripts in the data directory |
+/// | meter | `meter` | counts what requests to models and endpoints use, in memory, without budgets |
 /// | models | – | the default model answers tools that ask a model, and MCP servers that are allowed to |
 #[must_use = "it does nothing before `build`"]
 pub struct HostBuilder {
@@ -45,6 +49,8 @@ pub struct HostBuilder {
     background_tasks: bool,
     #[cfg(feature = "agent")]
     agents: bool,
+    #[cfg(feature = "agent")]
+    meter: Meter,
     #[cfg(feature = "mcp")]
     selection: McpSelection,
     #[cfg(feature = "mcp")]
@@ -68,6 +74,8 @@ impl Host {
             background_tasks: true,
             #[cfg(feature = "agent")]
             agents: true,
+            #[cfg(feature = "agent")]
+            meter: Meter::new(),
             #[cfg(feature = "mcp")]
             selection: McpSelection::All,
             #[cfg(feature = "mcp")]
@@ -124,6 +132,13 @@ impl HostBuilder {
         Self { agents, ..self }
     }
 
+    /// Sets the meter that counts what requests of agents, tools and MCP servers to models and endpoints use, and refuses those that would
+    /// pass a budget.
+    #[cfg(feature = "agent")]
+    pub fn meter(self, meter: Meter) -> Self {
+        Self { meter, ..self }
+    }
+
     /// Sets which MCP servers of the configuration are started.
     #[cfg(feature = "mcp")]
     pub fn mcp_servers(self, selection: McpSelection) -> Self {
@@ -154,19 +169,36 @@ impl HostBuilder {
         if self.agents {
             toolkit = agents::prepare(toolkit, transcripts.as_ref());
         }
-        let bootstrap = with_models(Bootstrap::new(toolkit, load.clone()));
+        #[cfg(feature = "agent")]
+        let meter = &self.meter;
+        let bootstrap = Bootstrap::new(toolkit, load.clone());
+        #[cfg(feature = "agent")]
+        let bootstrap = with_models(bootstrap, meter);
         #[cfg(feature = "mcp")]
         let mut servers = McpServers::new(&BTreeMap::new(), ClientOptions::new());
         #[cfg(feature = "mcp")]
         let mut further_servers = None;
         #[cfg(feature = "mcp")]
         let bootstrap = bootstrap.part(|toolkit, configuration| {
-            servers = servers::selected(configuration, &caller, load.data_dir_path(), &self.selection);
+            servers = servers::selected(
+                configuration,
+                &caller,
+                load.data_dir_path(),
+                &self.selection,
+                #[cfg(feature = "agent")]
+                meter,
+            );
             let toolkit = servers::with(toolkit, configuration, &servers);
             if self.further.is_empty() {
                 return toolkit;
             }
-            let further = McpServers::new(&self.further, servers::options(configuration, &caller));
+            let options = servers::options(
+                configuration,
+                &caller,
+                #[cfg(feature = "agent")]
+                meter,
+            );
+            let further = McpServers::new(&self.further, options);
             let toolkit = toolkit.tool_source(further.clone());
             further_servers = Some(further);
             toolkit
@@ -187,6 +219,8 @@ impl HostBuilder {
             further_servers,
             #[cfg(feature = "agent")]
             transcripts,
+            #[cfg(feature = "agent")]
+            meter: self.meter,
         })
     }
 
@@ -224,6 +258,8 @@ pub struct PreparedHost {
     further_servers: Option<McpServers>,
     #[cfg(feature = "agent")]
     transcripts: Option<toolkit_agent::Transcripts>,
+    #[cfg(feature = "agent")]
+    meter: Meter,
 }
 
 impl PreparedHost {
@@ -257,6 +293,8 @@ impl PreparedHost {
             further_servers: self.further_servers,
             #[cfg(feature = "agent")]
             transcripts: self.transcripts,
+            #[cfg(feature = "agent")]
+            meter: self.meter,
             tasks: Mutex::new(tasks),
         })
     }

@@ -18,7 +18,7 @@ use toolkit_agent::{AgentBuilder, Transcripts};
 #[cfg(feature = "mcp")]
 use toolkit_mcp::McpServers;
 #[cfg(feature = "agent")]
-use toolkit_models::Models;
+use toolkit_models::{Meter, Models};
 
 /// A toolkit with the models, MCP servers, agents and background tasks of a configuration. [`Host::builder`] makes one.
 ///
@@ -34,6 +34,8 @@ pub struct Host {
     pub(crate) further_servers: Option<McpServers>,
     #[cfg(feature = "agent")]
     pub(crate) transcripts: Option<Transcripts>,
+    #[cfg(feature = "agent")]
+    pub(crate) meter: Meter,
     pub(crate) tasks: Mutex<Option<Tasks>>,
 }
 
@@ -91,6 +93,12 @@ impl Host {
         Ok(Models::new(&self.configuration())?)
     }
 
+    /// Returns the meter that counts what requests to models and endpoints use.
+    #[cfg(feature = "agent")]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
     /// Returns the transcripts of agents, in the data directory; none if there is no such directory.
     #[cfg(feature = "agent")]
     pub fn transcripts(&self) -> Option<&Transcripts> {
@@ -105,7 +113,7 @@ impl Host {
     /// The configuration has no such agent, or no model that can be used.
     #[cfg(feature = "agent")]
     pub fn agent(&self, caller: &Caller, options: AgentOptions) -> Result<AgentBuilder, HostError> {
-        agents::builder(&self.toolkit, self.transcripts(), caller.clone(), options)
+        agents::builder(&self.toolkit, self.transcripts(), &self.meter, caller.clone(), options)
     }
 
     /// Ends the background tasks, [shuts the toolkit down](Toolkit::shutdown), and then stops the MCP servers. Returns the calls and hooks of

@@ -29,9 +29,17 @@
 
 #[cfg(feature = "agent")]
 mod agents;
+#[cfg(all(
+    feature = "agent",
+    any(feature = "llm-task", feature = "mcp", feature = "media", feature = "web")
+))]
+mod asked_model;
 mod builder;
+#[cfg(all(feature = "agent", feature = "media"))]
+mod endpoint_meter;
 mod error;
 mod host;
+#[cfg(feature = "agent")]
 mod models;
 #[cfg(all(feature = "agent", feature = "web"))]
 mod page_reader;

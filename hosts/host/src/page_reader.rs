@@ -1,10 +1,11 @@
 //! Answers of the default model to questions about pages, for `web_fetch` with `prompt`.
 
+use crate::asked_model::AskedModel;
 use builtin_tools::web::{PageQuestion, PageReader, Reading};
 use std::sync::Arc;
 use toolkit::text::estimated_tokens;
 use toolkit::{Builder, ToolError};
-use toolkit_models::{Message, Model, ModelError, Request};
+use toolkit_models::{Message, ModelError, Request};
 
 /// The instructions of the model.
 const SYSTEM: &str = "You answer a question about a web page, from the text of the page alone and as briefly as the question allows. \
@@ -14,16 +15,16 @@ const SYSTEM: &str = "You answer a question about a web page, from the text of t
 const RESERVED_TOKENS: usize = 4096;
 
 /// Adds the reader.
-pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
+pub(crate) fn with(toolkit: Builder, model: AskedModel) -> Builder {
     toolkit.default_service::<dyn PageReader>(Arc::new(ModelReader(model)))
 }
 
-struct ModelReader(Arc<dyn Model>);
+struct ModelReader(AskedModel);
 
 impl PageReader for ModelReader {
     fn read<'a>(&'a self, question: PageQuestion<'a>) -> Reading<'a> {
         Box::pin(async move {
-            let (text, is_cut) = fitting(question.text, self.0.context_tokens());
+            let (text, is_cut) = fitting(question.text, self.0.model.context_tokens());
             let cut = if is_cut { " (only its beginning fits)" } else { "" };
             let title = question.title.map(|title| format!("\nTitle: {title}")).unwrap_or_default();
             let message = format!(
@@ -31,7 +32,7 @@ impl PageReader for ModelReader {
                 question.prompt, question.url
             );
             let request = Request::new([Message::user(message)]).system(SYSTEM);
-            let answer = self.0.respond(&request, &mut |_| {}).await.map_err(failed)?;
+            let answer = self.0.ask(Some(question.caller), &request).await.map_err(failed)?;
             let text = answer.message.to_text();
             if text.trim().is_empty() {
                 return Err(ToolError::failed(

@@ -1,26 +1,39 @@
 //! The default model for MCP servers that ask for a model's answer (`sampling/createMessage`), each time with the user's approval.
 
+use crate::asked_model::AskedModel;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
-use toolkit::{Content, config::Configuration};
+use toolkit::{Caller, Content, config::Configuration};
 use toolkit_mcp::{ClientOptions, Sampling, SamplingAnswer};
-use toolkit_models::{AssistantMessage, Message, Model, Models, Request, StopReason, UserMessage};
+use toolkit_models::{AssistantMessage, Message, Meter, Models, Request, StopReason, UserMessage};
 
 /// Adds the model, if a default model is configured.
-pub(crate) fn with(options: ClientOptions, configuration: &Configuration) -> ClientOptions {
+pub(crate) fn with(
+    options: ClientOptions,
+    configuration: &Configuration,
+    caller: &Caller,
+    meter: &Meter,
+) -> ClientOptions {
     match Models::new(configuration).and_then(|models| models.get(None)) {
-        Ok(model) => options.sampling(Arc::new(ModelSampling(model))),
+        Ok(model) => {
+            let model = AskedModel::new(model, meter, "sampling");
+            options.sampling(Arc::new(ModelSampling { model, caller: caller.clone() }))
+        }
         // Whatever is wrong with the models is a diagnostic; servers are told that there is none.
         Err(_) => options,
     }
 }
 
-struct ModelSampling(Arc<dyn Model>);
+struct ModelSampling {
+    model: AskedModel,
+    /// The caller of the host: which of its callers a request is for is not known.
+    caller: Caller,
+}
 
 impl fmt::Debug for ModelSampling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ModelSampling").field(&self.0.name()).finish()
+        f.debug_tuple("ModelSampling").field(&self.model.model.name()).finish()
     }
 }
 
@@ -28,7 +41,8 @@ impl Sampling for ModelSampling {
     fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a> {
         Box::pin(async move {
             let request = request_of(request)?;
-            let answer = self.0.respond(&request, &mut |_| {}).await.map_err(|error| error.to_string())?;
+            let answer =
+                self.model.ask(Some(&self.caller), &request).await.map_err(|error| error.to_string())?;
             let stop = match &answer.stop {
                 StopReason::MaxTokens => "maxTokens",
                 StopReason::Refusal | StopReason::ContentFilter => "refusal",
@@ -75,7 +89,7 @@ fn request_of(params: &Value) -> Result<Request, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit_models::{Answer, ModelError, Scripted, ScriptedReply};
+    use toolkit_models::{Account, Answer, ModelError, Scripted, ScriptedReply};
 
     #[tokio::test]
     async fn a_server_gets_the_models_answer() {
@@ -84,7 +98,9 @@ mod tests {
             ScriptedReply::from(Answer::text("forty-two").with_stop(StopReason::MaxTokens)),
             failed.into(),
         ]));
-        let sampling = ModelSampling(Arc::clone(&model) as _);
+        let meter = Meter::new();
+        let asked = AskedModel::new(Arc::clone(&model) as _, &meter, "sampling");
+        let sampling = ModelSampling { model: asked, caller: Caller::new().with_agent("main") };
         let text = |text: &str| json!({"type": "text", "text": text});
         let params = json!({
             "messages": [
@@ -99,6 +115,9 @@ mod tests {
             answer,
             json!({"role": "assistant", "content": text("forty-two"), "model": "scripted", "stopReason": "maxTokens"})
         );
+        for account in [Account::agent("main"), Account::part("sampling")] {
+            assert_eq!(meter.usage(&account, "").used.requests, 1, "{account}");
+        }
         let request = &model.requests()[0];
         assert_eq!(
             (&*request.system, request.max_tokens, request.temperature),

@@ -7,6 +7,8 @@ use std::path::Path;
 use toolkit::config::McpServerSettings;
 use toolkit::{Builder, Caller, config::Configuration};
 use toolkit_mcp::{ClientOptions, McpServers};
+#[cfg(feature = "agent")]
+use toolkit_models::Meter;
 
 /// The MCP servers of the configuration that a host starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,8 +31,14 @@ pub(crate) fn selected(
     caller: &Caller,
     data_dir: Option<&Path>,
     selection: &McpSelection,
+    #[cfg(feature = "agent")] meter: &Meter,
 ) -> McpServers {
-    let mut options = options(configuration, caller);
+    let mut options = options(
+        configuration,
+        caller,
+        #[cfg(feature = "agent")]
+        meter,
+    );
     if let Some(directory) = data_dir {
         options = options.data_dir(directory);
     }
@@ -44,10 +52,14 @@ pub(crate) fn selected(
 }
 
 /// Returns the options of clients, with the default model for servers that ask for one.
-pub(crate) fn options(configuration: &Configuration, caller: &Caller) -> ClientOptions {
+pub(crate) fn options(
+    configuration: &Configuration,
+    caller: &Caller,
+    #[cfg(feature = "agent")] meter: &Meter,
+) -> ClientOptions {
     let options = ClientOptions::new().workspace(caller.workspace_dir());
     #[cfg(feature = "agent")]
-    let options = crate::sampling::with(options, configuration);
+    let options = crate::sampling::with(options, configuration, caller, meter);
     #[cfg(not(feature = "agent"))]
     let _ = configuration;
     options

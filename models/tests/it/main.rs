@@ -9,6 +9,7 @@ mod configuration;
 mod conversations;
 mod failures;
 mod json_calls;
+mod meter;
 mod properties;
 mod quirks;
 mod scripted;

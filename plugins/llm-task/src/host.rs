@@ -28,18 +28,27 @@ pub struct TaskRequest<'a> {
     pub schema: Option<&'a Map<String, Value>>,
     /// The most tokens of the answer.
     pub max_tokens: u32,
+    /// On whose behalf it is asked, if that is known.
+    pub caller: Option<&'a Caller>,
 }
 
 impl<'a> TaskRequest<'a> {
     /// Returns a request without a schema.
     pub const fn new(system: &'a str, messages: &'a [&'a str], max_tokens: u32) -> Self {
-        Self { system, messages, schema: None, max_tokens }
+        Self { system, messages, schema: None, max_tokens, caller: None }
     }
 
     /// Sets the schema of the answer.
     #[must_use]
     pub const fn schema(mut self, schema: Option<&'a Map<String, Value>>) -> Self {
         self.schema = schema;
+        self
+    }
+
+    /// Sets on whose behalf it is asked.
+    #[must_use]
+    pub const fn caller(mut self, caller: &'a Caller) -> Self {
+        self.caller = Some(caller);
         self
     }
 }

@@ -55,15 +55,16 @@ async fn llm_task(
 /// The model that does the task.
 enum AskedModel<'a> {
     Configured(&'a Model, &'a str),
-    Host(Arc<dyn TaskModel>, u32),
+    Host(Arc<dyn TaskModel>, u32, &'a Caller),
 }
 
 impl<'a> AskedModel<'a> {
-    fn of(ctx: &ToolContext, model: &'a Model) -> Result<Self, ToolError> {
+    fn of(ctx: &'a ToolContext, model: &'a Model) -> Result<Self, ToolError> {
         if let Some(name) = model.name() {
             return Ok(Self::Configured(model, name));
         }
-        let host = ctx.service::<dyn TaskModel>().map(|host| Self::Host(host, model.max_tokens()));
+        let host =
+            ctx.service::<dyn TaskModel>().map(|host| Self::Host(host, model.max_tokens(), ctx.caller()));
         host.ok_or_else(|| {
             ToolError::unavailable(
                 "no model is configured: a person has to set `plugins.llm-task.model`, with `baseUrl` for an endpoint other than \
@@ -75,7 +76,7 @@ impl<'a> AskedModel<'a> {
     fn name(&self) -> &str {
         match self {
             Self::Configured(_, name) => name,
-            Self::Host(host, _) => host.name(),
+            Self::Host(host, ..) => host.name(),
         }
     }
 
@@ -85,14 +86,15 @@ impl<'a> AskedModel<'a> {
         schema: Option<&Map<String, Value>>,
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
-        let (host, max_tokens) = match self {
+        let (host, max_tokens, caller) = match self {
             Self::Configured(model, _) => return model.ask(messages, schema, usage).await,
-            Self::Host(host, max_tokens) => (host, *max_tokens),
+            Self::Host(host, max_tokens, caller) => (host, *max_tokens, *caller),
         };
         let (system, rest) =
             messages.split_first().map_or(("", messages), |(system, rest)| (&*system.content, rest));
         let rest: Vec<&str> = rest.iter().map(|message| &*message.content).collect();
-        let answer = host.answer(TaskRequest::new(system, &rest, max_tokens).schema(schema)).await?;
+        let request = TaskRequest::new(system, &rest, max_tokens).schema(schema).caller(caller);
+        let answer = host.answer(request).await?;
         usage.requests += 1;
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(answer.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(answer.completion_tokens);

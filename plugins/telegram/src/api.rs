@@ -1,6 +1,6 @@
 //! Requests to the Bot API.
 
-use crate::fault::{self, Parameters};
+use crate::fault::{self, PLATFORM, Parameters};
 use crate::settings::TelegramSettings;
 use reqwest::Client;
 use reqwest::header::CONTENT_TYPE;
@@ -10,9 +10,7 @@ use std::fmt;
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{Config, config::Secret};
-
-/// Maximum number of bytes of an answer.
-const LONGEST_ANSWER: usize = 1 << 20;
+use toolkit_http::PlatformAnswer;
 
 /// A bot, by its token.
 pub struct BotApi {
@@ -85,18 +83,16 @@ impl BotApi {
         let url = format!("{}/bot{}/{method}", self.base_url, self.token.expose());
         let body = serde_json::to_vec(body)?;
         let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
-        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
-        let status = response.status();
-        let wait = toolkit_http::retry_after(response.headers());
-        let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
-        let answer = answer.map_err(|error| fault::of_reading(error, self.timeout))?;
-        let Some(answer) = answer else { return Err(fault::of_answer(status, wait, "it is too long")) };
-        let answer = toolkit_http::without_secret(answer, self.token.expose());
-        let envelope: Envelope<R> = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, wait, "it is not a Bot API response"))?;
+        let answer = PLATFORM.exchange(request, self.timeout, self.token.expose()).await;
+        let answer = answer.map_err(fault::of_request)?;
+        let envelope: Envelope<R> =
+            serde_json::from_slice(&answer.body).map_err(|_| fault::of_request(PLATFORM.foreign(&answer)))?;
+        let PlatformAnswer { status, wait, .. } = answer;
         match envelope {
             Envelope { ok: true, result: Some(result), .. } => Ok(result),
-            Envelope { ok: true, .. } => Err(fault::of_answer(status, wait, "it has no result")),
+            Envelope { ok: true, .. } => {
+                Err(fault::of_request(PLATFORM.unusable(status, wait, "it has no result")))
+            }
             Envelope { error_code, description, parameters, .. } => Err(fault::of_api(
                 error_code.unwrap_or_else(|| status.as_u16().into()),
                 &description.unwrap_or_default(),

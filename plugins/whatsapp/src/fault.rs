@@ -4,13 +4,23 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use std::time::Duration;
 use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
+use toolkit_http::{Platform, PlatformFailure};
 
 /// Maximum number of characters quoted from the Graph API's error.
 const LONGEST_MESSAGE: usize = 300;
-/// Time to wait if a limit was exceeded and no time to wait is given.
-const PAUSE: Duration = Duration::from_mins(1);
 /// Advice if it is unknown whether the message was sent.
 const MAYBE: &str = "It may have been sent anyway: check the conversation, or ask, before you send it again";
+
+/// WhatsApp, as failures of requests name it.
+pub(crate) const PLATFORM: Platform = Platform {
+    name: "WhatsApp",
+    section: "plugins.whatsapp",
+    api: "Cloud API",
+    maybe: MAYBE,
+    too_many: "Nothing was sent",
+    pause: Duration::from_mins(1),
+    most: 1 << 20,
+};
 
 /// The contents of the Graph API's error object.
 #[derive(Default, Deserialize)]
@@ -27,52 +37,15 @@ pub(crate) struct ErrorData {
     pub(crate) details: Option<String>,
 }
 
-/// A request that did not go out whole, or that was not answered.
-pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
-    if error.is_connect() {
-        let message =
-            format!("WhatsApp cannot be reached ({}). Nothing was sent; try again later", reason(error));
-        return ToolError::unavailable(message).with_retry(Retry::Now);
-    }
-    if error.is_builder() {
-        return ToolError::unavailable(
-            "`plugins.whatsapp.baseUrl` is not a URL that requests can be sent to. Nothing was sent",
-        );
-    }
-    of_reading(error, timeout)
-}
-
-/// An answer that did not come whole.
-pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError {
-    if error.is_timeout() {
-        let message = format!("WhatsApp did not answer within {} seconds. {MAYBE}", timeout.as_secs());
-        return ToolError::new(ToolErrorKind::TimedOut, message);
-    }
-    ToolError::unavailable(format!("the connection to WhatsApp was lost ({}). {MAYBE}", reason(error)))
-}
-
-/// Converts an answer that is not from the Cloud API, but, for example, from a proxy.
-pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) -> ToolError {
-    let code = status.as_u16();
-    // A proxy that answered so did not forward the request.
-    if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE && wait.is_some()
-    {
-        return too_many(&format!("HTTP status {code}"), wait.unwrap_or(PAUSE));
-    }
-    if status.is_server_error() {
-        // It may be WhatsApp that did not answer in time, and has sent it.
-        return ToolError::unavailable(format!(
-            "a server on the way to WhatsApp has no answer of it (HTTP status {code}). {MAYBE}"
-        ));
-    }
-    ToolError::unavailable(format!(
-        "the server at `plugins.whatsapp.baseUrl` sent a response that cannot be read ({what}; HTTP status {code}). {MAYBE}"
-    ))
-}
-
-fn too_many(said: &str, pause: Duration) -> ToolError {
-    let message = format!("WhatsApp: {said}. Nothing was sent; try again after {} seconds", pause.as_secs());
-    ToolError::unavailable(message).with_retry(Retry::After(pause))
+/// Converts a request without an answer that can be used.
+pub(crate) fn of_request(failure: PlatformFailure) -> ToolError {
+    let kind = if failure.timed_out { ToolErrorKind::TimedOut } else { ToolErrorKind::Unavailable };
+    let retry = match failure.retry {
+        Some(Duration::ZERO) => Retry::Now,
+        Some(wait) => Retry::After(wait),
+        None => return ToolError::new(kind, escape_line(&failure.message)),
+    };
+    ToolError::new(kind, escape_line(&failure.message)).with_retry(retry)
 }
 
 /// The meaning of an error code.
@@ -119,7 +92,7 @@ fn means(code: i64, status: StatusCode) -> Means {
             401 => Is(Unavailable, TOKEN),
             403 => Is(Denied, GO_ON),
             404 => Is(NotFound, "Nothing was sent"),
-            429 => TooMuch(PAUSE),
+            429 => TooMuch(PLATFORM.pause),
             500.. => Is(Unavailable, MAYBE),
             _ => Is(Failed, "Nothing was sent"),
         },
@@ -135,15 +108,11 @@ pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Dura
     let said: String = escape_line(&said).chars().take(LONGEST_MESSAGE).collect();
     let told = match means(error.code, status) {
         Means::Is(kind, advice) => ToolError::new(kind, format!("WhatsApp: {said}. {advice}")),
-        Means::TooMuch(usual) => too_many(&said, wait.unwrap_or(usual)),
+        Means::TooMuch(usual) => of_request(PLATFORM.too_many(&said, wait.unwrap_or(usual))),
     };
     // By it the platform's support finds the request.
     let trace: Option<String> =
         error.fbtrace_id.as_deref().map(|trace| escape_line(trace).chars().take(64).collect());
     let told = told.with_metadata("code", error.code);
     trace.into_iter().fold(told, |told, trace| told.with_metadata("fbtraceId", trace))
-}
-
-fn reason(error: reqwest::Error) -> String {
-    escape_line(&toolkit_http::reason(error)).chars().take(LONGEST_MESSAGE).collect()
 }

@@ -1,6 +1,6 @@
 //! Requests to the Cloud API.
 
-use crate::fault::{self, GraphError};
+use crate::fault::{self, GraphError, PLATFORM};
 use crate::recipient::Recipient;
 use crate::settings::WhatsAppSettings;
 use reqwest::Client;
@@ -11,9 +11,6 @@ use std::fmt;
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{Config, config::Secret};
-
-/// Maximum number of bytes of an answer.
-const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A business phone number, by its id and an access token.
 pub struct CloudApi {
@@ -154,23 +151,20 @@ impl CloudApi {
             .header(AUTHORIZATION, self.authorization.clone())
             .header(CONTENT_TYPE, "application/json")
             .body(serde_json::to_vec(message)?);
-        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
-        let status = response.status();
-        let wait = toolkit_http::retry_after(response.headers());
-        let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
-        let answer = answer.map_err(|error| fault::of_reading(error, self.timeout))?;
-        let Some(answer) = answer else { return Err(fault::of_answer(status, wait, "it is too long")) };
-        let answer = toolkit_http::without_secret(answer, self.token.expose());
-        if let Ok(Failure { error }) = serde_json::from_slice(&answer) {
+        let answer = PLATFORM.exchange(request, self.timeout, self.token.expose()).await;
+        let answer = answer.map_err(fault::of_request)?;
+        let (status, wait) = (answer.status, answer.wait);
+        if let Ok(Failure { error }) = serde_json::from_slice(&answer.body) {
             return Err(fault::of_graph(status, &error, wait));
         }
-        let sent: Sent = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, wait, "it is not a Cloud API response"))?;
+        let unusable = |what: &str| fault::of_request(PLATFORM.unusable(status, wait, what));
+        let sent: Sent =
+            serde_json::from_slice(&answer.body).map_err(|_| fault::of_request(PLATFORM.foreign(&answer)))?;
         if !status.is_success() {
-            return Err(fault::of_answer(status, wait, "it reports neither success nor failure"));
+            return Err(unusable("it reports neither success nor failure"));
         }
         let Some(SentMessage { id }) = sent.messages.into_iter().next() else {
-            return Err(fault::of_answer(status, wait, "it names no message"));
+            return Err(unusable("it names no message"));
         };
         let wa_id = sent.contacts.into_iter().next().map(|contact| contact.wa_id);
         Ok(SentMessageId { message_id: id, wa_id })

@@ -3,10 +3,12 @@
 use super::Discovery;
 use crate::events::Event;
 use crate::tool::context::ToolContext;
-use crate::tool::{DynamicArgs, InvalidTool, Tool};
+use crate::tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use toolkit_core::error::ToolError;
 use toolkit_core::excerpt::cut;
 use toolkit_core::output::ToolOutput;
 use toolkit_core::schema::Compiled;
@@ -21,51 +23,104 @@ const DESCRIPTION: usize = 300;
 const SIGNATURE: usize = 600;
 /// The most groups that are named if nothing is found.
 const MAX_GROUPS: usize = 40;
+/// The most tools whose names are listed if nothing is found and none is in a group. Of more, none is.
+const MAX_NAMES: usize = 100;
 
 const TEXT: &str = "Finds further tools by what they do. Not every tool that you can use is shown: where none of those that are shown \
     fits the task, search before you say that it cannot be done. Describe the action and what it is done to, such as \
     \"create calendar event\" or \"refund a payment\"; a part of a name works too. What is found can be called from then on, \
     by its name. Search once for each kind of task.";
 
-/// Returns the tool that finds other tools.
-pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
-    Tool::builder(&discovery.name)
-        .title("Search tools")
-        .description(TEXT)
-        .group("discovery")
-        .input_schema(json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 500,
-                    "description": "What the tool should do, in a few words, or a part of its name.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_TOOLS,
-                    "default": LIMIT,
-                    "description": "How many tools to find at most.",
-                },
-            },
-            "required": ["query"],
-            "additionalProperties": false,
-        }))
-        .read_only()
-        .idempotent()
-        .open_world(false)
-        .build(|context, args| async move { search(&context, &args) })
+/// A search for tools: the arguments of the tool that finds others. A host with its own loop answers it with
+/// [`Toolbox::answer_search`](crate::Toolbox::answer_search).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ToolSearch {
+    /// The task of the tool, or a part of its name.
+    pub query: String,
+    /// How many tools to find at most; 5 by default.
+    #[serde(default = "default_limit", deserialize_with = "limit")]
+    pub limit: u64,
 }
 
-fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
-    let arguments = args.value();
-    let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MAX_TOOLS);
+fn default_limit() -> u64 {
+    LIMIT
+}
+
+/// Reads a limit that has been validated; a number such as `5.0`, which is an integer to JSON Schema, counts as the default.
+fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_u64().unwrap_or(LIMIT))
+}
+
+impl ToolSearch {
+    /// The name of the tool that finds others.
+    pub const NAME: &'static str = "tool_search";
+
+    /// Returns the tool that finds others, without its function: title, description, schema and annotations.
+    pub fn tool(name: impl Into<String>) -> ToolBuilder {
+        Tool::builder(name)
+            .title("Search tools")
+            .description(TEXT)
+            .group("discovery")
+            .input_schema(json!({
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 500,
+                        "description": "What the tool should do, in a few words, or a part of its name.",
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": MAX_TOOLS,
+                        "default": LIMIT,
+                        "description": "How many tools to find at most.",
+                    },
+                },
+                "required": ["query"],
+                "additionalProperties": false,
+            }))
+            .read_only()
+            .idempotent()
+            .open_world(false)
+    }
+
+    /// Returns the most tools to find.
+    pub(crate) fn most(&self) -> usize {
+        usize::try_from(self.limit.clamp(1, MAX_TOOLS)).unwrap_or(usize::MAX)
+    }
+}
+
+/// The tools that a [search](ToolSearch) found, and the answer to the model. The best match comes first.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ToolsFound<'a> {
+    /// The tools.
+    pub tools: Vec<&'a Tool>,
+    /// The answer: how to call the tools, or how to search again.
+    pub text: String,
+}
+
+impl<'a> ToolsFound<'a> {
+    /// Returns the answer; `all` are the tools that could have been found.
+    pub(crate) fn new(tools: Vec<&'a Tool>, all: impl FnOnce() -> Vec<&'a Tool>) -> Self {
+        let text = if tools.is_empty() { nothing(&all()) } else { told(&tools) };
+        Self { tools, text }
+    }
+}
+
+/// Returns the tool that finds other tools.
+pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
+    ToolSearch::tool(&discovery.name).build(|context, args| async move { search(&context, &args) })
+}
+
+fn search(context: &ToolContext, args: &DynamicArgs) -> Result<ToolOutput, ToolError> {
+    let search: ToolSearch = serde_json::from_value(args.value().clone())?;
     let host = context.host();
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let found = host.find_tools(query, limit);
+    let ToolsFound { tools: found, text } =
+        ToolsFound::new(host.find_tools(&search.query, search.most()), || host.tools());
     let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
     let new = host.reveal_tools(&names);
     context.set_title(format!("Found {}", count(found.len())));
@@ -73,8 +128,8 @@ fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
     if !new.is_empty() {
         context.send_under_way(|| Event::Found { tools: new });
     }
-    let text = if found.is_empty() { nothing(&host.tools()) } else { told(&found) };
-    ToolOutput::text(text).with_details(json!({ "found": names }))
+    let details = json!({ "found": names });
+    Ok(ToolOutput::text(text).with_details(details))
 }
 
 fn count(tools: usize) -> String {
@@ -114,6 +169,10 @@ fn nothing(tools: &[&Tool]) -> String {
         if more > 0 {
             let _ = write!(text, " and {more} more");
         }
+    }
+    if groups.is_empty() && !tools.is_empty() && tools.len() <= MAX_NAMES {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+        let _ = write!(text, ", or take one of these names: {}", names.join(", "));
     }
     text + ".\n"
 }

@@ -2,7 +2,7 @@
 
 use super::own::Own;
 use super::{Scope, Toolbox};
-use crate::discovery::{Discovery, SearchHit, Showing};
+use crate::discovery::{Discovery, SearchHit, Showing, ToolSearch, ToolsFound};
 use crate::search::Searched;
 use crate::tool::Tool;
 use std::collections::HashSet;
@@ -59,6 +59,15 @@ impl Toolbox {
     /// ```
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit<'_>> {
         self.0.search(query, limit)
+    }
+
+    /// Answers a search of a model as `tool_search` does, and shows what it found in the session from now on: for hosts that answer it
+    /// themselves. Tools for which `may_be_used` is false are neither found nor named.
+    pub fn answer_search(&self, search: &ToolSearch, may_be_used: impl Fn(&Tool) -> bool) -> ToolsFound<'_> {
+        let hits = self.search(&search.query, self.0.tools.len()).into_iter().map(|hit| hit.tool);
+        let found: Vec<&Tool> = hits.filter(|tool| may_be_used(tool)).take(search.most()).collect();
+        self.reveal(found.iter().map(|tool| tool.name()));
+        ToolsFound::new(found, || self.tools().filter(|tool| may_be_used(tool)).collect())
     }
 
     /// Shows tools of this toolbox in the session from now on, like found tools in [`definitions`](Self::definitions):

@@ -5,17 +5,23 @@ use super::details::{DescribedPicture, ImageDetails};
 use super::input::{self, Input};
 use super::{ImageRequest, endpoints, needed};
 use crate::config::{ImageSettings, MediaProvider};
+use crate::media::meter::EndpointUsage;
 use crate::media::reader::{PictureQuestion, PictureReader};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use toolkit::Ask;
 use toolkit::output::Detailed;
 use toolkit::prelude::*;
+use toolkit::text::estimated_tokens;
 
 /// The question where none is given.
 const QUESTION: &str = "Describe this picture: what it shows, and the text in it.";
 /// Maximum number of bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
+/// The tokens that a picture is taken for where the endpoint does not report them.
+const PICTURE_TOKENS: u64 = 1_500;
+/// The tokens that are expected of an answer.
+const ANSWER_TOKENS: u64 = 1_000;
 
 /// Looks at a picture and answers a question about it.
 pub(super) async fn describe(
@@ -44,7 +50,7 @@ pub(super) async fn describe(
     let mut turns = Turns::new(&endpoints);
     let (text, provider) = loop {
         let endpoint = turns.next()?;
-        match turns.wait(ctx, by(endpoint, question, &address)).await {
+        match turns.wait(ctx, by(ctx, endpoint, question, &address)).await {
             Ok(text) => break (text, endpoint.name.clone()),
             Err(failure) => turns.failed(failure)?,
         }
@@ -63,7 +69,7 @@ async fn by_reader(
     let name = reader.name();
     let ask = Ask::new("image", title(&picture, name)).with_pattern(name);
     ctx.ask(ask.with_text("prompt", question)).await?;
-    let text = reader.describe(PictureQuestion::new(&picture.png, question)).await?;
+    let text = reader.describe(PictureQuestion::new(&picture.png, question, ctx.caller())).await?;
     Ok(described(picture, text, name.to_owned()))
 }
 
@@ -82,7 +88,13 @@ fn described(picture: Input, text: String, provider: String) -> Detailed<ImageDe
 }
 
 /// Returns the description of a picture by an endpoint's model.
-async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String, Failure> {
+async fn by(
+    ctx: &ToolContext,
+    endpoint: &Endpoint,
+    question: &str,
+    address: &str,
+) -> Result<String, Failure> {
+    let input = PICTURE_TOKENS + estimated_tokens(question) as u64;
     let body = json!({
         "model": endpoint.model(""),
         "messages": [{ "role": "user", "content": [
@@ -90,7 +102,8 @@ async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String
             { "type": "image_url", "image_url": { "url": address } },
         ] }],
     });
-    let answer = endpoint.post("chat/completions", Body::Json(body), MAX_ANSWER_BYTES).await?;
+    let expected = EndpointUsage::tokens(input, ANSWER_TOKENS);
+    let answer = endpoint.post(ctx, "chat/completions", Body::Json(body), expected, MAX_ANSWER_BYTES).await?;
     let value: Value =
         serde_json::from_slice(&answer.body).map_err(|_| endpoint.unusable("it is not JSON"))?;
     let message = value.pointer("/choices/0/message");

@@ -3,6 +3,7 @@
 use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
 use super::super::form::Form;
 use super::super::kept;
+use super::super::meter::EndpointUsage;
 use super::details::{ImageDetails, MadePicture, MadePictures};
 use super::input::{self, Input};
 use super::made::{self, Made};
@@ -77,11 +78,11 @@ async fn by(
     count: usize,
     inputs: Option<&(Input, Option<Input>)>,
 ) -> Result<Vec<Made>, Failure> {
-    let most = MAX_ANSWER_BYTES * count;
+    let (most, expected) = (MAX_ANSWER_BYTES * count, EndpointUsage::images(count));
     let (model, size) = (endpoint.model(MODEL), request.size.name());
     let Some((image, mask)) = inputs else {
         let body = json!({ "model": model, "prompt": prompt, "n": count, "size": size });
-        let answer = endpoint.post("images/generations", Body::Json(body), most).await?;
+        let answer = endpoint.post(ctx, "images/generations", Body::Json(body), expected, most).await?;
         return made::pictures(ctx, endpoint, &answer, count).await;
     };
     let form = Form::new().map_err(|error| Failure { error, was_refused: false })?;
@@ -92,7 +93,7 @@ async fn by(
         Some(mask) => form.file("mask", "mask.png", "image/png", &mask.png),
         None => form,
     };
-    let answer = endpoint.post("images/edits", Body::Form(form), most).await?;
+    let answer = endpoint.post(ctx, "images/edits", Body::Form(form), expected, most).await?;
     made::pictures(ctx, endpoint, &answer, count).await
 }
 

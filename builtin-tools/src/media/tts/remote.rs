@@ -1,6 +1,7 @@
 //! Speech by an endpoint: `POST /audio/speech`.
 
 use super::super::endpoint::{Answer, Body, Endpoint, Failure};
+use super::super::meter::EndpointUsage;
 use super::wav::Wav;
 use super::{MAX_AUDIO_BYTES, Speech, SpeechFormat, encode, join, sentences, tell};
 use serde_json::json;
@@ -67,7 +68,9 @@ pub(super) async fn speak(
         });
         let mut waits = 0;
         let answer = loop {
-            let sent = endpoint.post("audio/speech", Body::Json(body.clone()), MAX_AUDIO_BYTES).await;
+            let expected = EndpointUsage::characters(piece);
+            let body = Body::Json(body.clone());
+            let sent = endpoint.post(ctx, "audio/speech", body, expected, MAX_AUDIO_BYTES).await;
             let failure = match sent {
                 Ok(answer) => break answer,
                 Err(failure) if at == 0 => return Err(failure),

@@ -213,7 +213,9 @@ impl Session {
             StopReason::Answered | StopReason::Finished | StopReason::NoFinalAnswer => "end_turn",
             StopReason::Cancelled => "cancelled",
             StopReason::Refused => "refusal",
-            StopReason::MaxTokens | StopReason::MaxCost | StopReason::ContextFull => "max_tokens",
+            StopReason::MaxTokens | StopReason::MaxCost | StopReason::Budget | StopReason::ContextFull => {
+                "max_tokens"
+            }
             StopReason::MaxTurns | StopReason::MaxToolCalls | StopReason::Timeout | StopReason::Loop => {
                 "max_turn_requests"
             }

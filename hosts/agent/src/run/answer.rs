@@ -6,14 +6,12 @@ use crate::loop_tools::bounded_account_schema;
 use crate::prompt::FinalAnswer;
 use crate::redaction::StreamRedaction;
 use crate::result::StopReason;
-use crate::transcript::{Record, tokens_of_answer};
+use crate::transcript::Record;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::{dialects::Definitions, text::Redactor};
-use toolkit_models::{
-    Answer, AssistantMessage, AssistantPart, ModelError, ModelEvent, Request, ToolChoice, Usage,
-};
+use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, ToolChoice};
 
 /// How often an answer that broke off is asked for again.
 const MAX_BROKEN: u32 = 2;
@@ -36,11 +34,11 @@ impl Run<'_> {
             let error = match asked? {
                 Ok(answer) => {
                     self.room.learn(answer.usage.as_ref(), estimate);
-                    return self.accept(answer, tools, estimate);
+                    return self.accept(answer, tools);
                 }
                 Err(error) => error,
             };
-            self.failed(&error, estimate)?;
+            self.failed(&error)?;
             match &error {
                 ModelError::ContextTooLong { .. } if too_long < MAX_TOO_LONG => {
                     too_long += 1;
@@ -89,8 +87,10 @@ impl Run<'_> {
         estimate: u64,
         events: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Result<Answer, ModelError>, Ending> {
-        let model = Arc::clone(&self.agent.model);
-        let mut responding = model.respond(request, events);
+        let (model, ledger) = (Arc::clone(&self.agent.model), Arc::clone(&self.ledger));
+        let (meter, scope) = ledger.meter();
+        // Dropped before it has ended, it counts with what is known of it.
+        let mut responding = meter.respond(scope, &*model, request, Some(estimate), events);
         let mut is_sent = false;
         let sending = async {
             is_sent = true;
@@ -109,7 +109,6 @@ impl Run<'_> {
             Ok(Err(error)) => error.partial().cloned(),
             Err(_) => None,
         };
-        self.count_unknown(estimate, partial.as_ref());
         self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
             error: "the run ended before the answer was complete".to_owned(),
@@ -118,9 +117,8 @@ impl Run<'_> {
         Err(ending)
     }
 
-    fn accept(&mut self, mut answer: Answer, tools: &Definitions, estimate: u64) -> Result<Answer, Ending> {
+    fn accept(&mut self, mut answer: Answer, tools: &Definitions) -> Result<Answer, Ending> {
         make_ids_unique(&mut answer);
-        self.count(&answer, estimate);
         let conversation = &self.session.journal.conversation;
         let (id, turn) = (conversation.next_id(), conversation.turns);
         self.session.journal.record(&Record::Answer { id, turn, answer: Box::new(answer.clone()) })?;
@@ -132,28 +130,8 @@ impl Run<'_> {
         Ok(answer)
     }
 
-    /// Counts the usage of an answer.
-    pub(crate) fn count(&mut self, answer: &Answer, estimate: u64) {
-        let price = self.agent.model.price_of(&answer.model);
-        let estimate = Usage::new(estimate, tokens_of_answer(&answer.message));
-        self.ledger.count_request(answer.usage.as_ref(), &estimate, price.as_ref());
-    }
-
-    /// Counts a request of unknown usage, with the part of its answer that arrived.
-    fn count_unknown(&mut self, estimate: u64, partial: Option<&AssistantMessage>) {
-        let estimate = Usage::new(estimate, partial.map_or(0, tokens_of_answer));
-        self.ledger.count_request(None, &estimate, self.agent.model.price().as_ref());
-    }
-
-    /// Notes a request without a whole answer: if it reached the model, its usage is unknown.
-    pub(crate) fn failed(&mut self, error: &ModelError, estimate: u64) -> Result<(), Ending> {
-        let has_begun = matches!(
-            error,
-            ModelError::Stream { .. } | ModelError::Timeout { .. } | ModelError::Format { .. }
-        );
-        if has_begun || error.partial().is_some() {
-            self.count_unknown(estimate, error.partial());
-        }
+    /// Records a request without a whole answer.
+    pub(crate) fn failed(&mut self, error: &ModelError) -> Result<(), Ending> {
         self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
             error: error.to_string(),

@@ -114,7 +114,7 @@ impl Run<'_> {
         match &*call.name {
             FINISH if self.agent.final_answer == crate::FinalAnswer::Tool => CallMode::Finish,
             DELEGATE if usable.contains(DELEGATE) => CallMode::Delegate,
-            _ if self.is_search(call) => CallMode::Find,
+            _ if self.is_search(toolbox, call) => CallMode::Find,
             name => match toolbox.tool(name) {
                 Some(tool) if !tool.annotations().read_only_hint => CallMode::Alone,
                 // One that does not exist does nothing.

@@ -8,7 +8,7 @@ use super::{Ending, Run};
 use crate::events::{AgentEvent, Compaction};
 use crate::prompt::{SUMMARISE, SUMMARY_HEADING};
 use crate::result::StopReason;
-use crate::transcript::{Item, Kind, Record, tokens_of};
+use crate::transcript::{Item, Kind, Record};
 use std::sync::Arc;
 use toolkit::dialects::Definitions;
 use toolkit_models::{Message, Request, ToolChoice, Usage};
@@ -288,23 +288,23 @@ impl Run<'_> {
             request = request.tools(Arc::clone(tools)).tool_choice(ToolChoice::None);
         }
         request.max_tokens = self.agent.context.max_answer_tokens;
-        let estimate =
-            self.room.scale(self.fixed_tokens(tools) + request.messages.iter().map(tokens_of).sum::<u64>());
+        let estimate = self.room.scale(
+            self.fixed_tokens(tools) + request.messages.iter().map(Message::estimated_tokens).sum::<u64>(),
+        );
         // Nobody watches a summary being written.
         let answer = match self.ask(&request, estimate, &mut |_| {}).await? {
             Ok(answer) => answer,
             Err(error) => {
-                self.failed(&error, estimate)?;
+                self.failed(&error)?;
                 return Ok(Err(error.to_string()));
             }
         };
-        self.count(&answer, estimate);
         let text = answer.message.to_text();
         if text.trim().is_empty() {
             return Ok(Err("the model wrote no summary".to_owned()));
         }
         let message = Message::user(format!("{SUMMARY_HEADING}\n\n{}", text.trim()));
-        if tokens_of(&message) >= replaced {
+        if message.estimated_tokens() >= replaced {
             return Ok(Err("the summary is longer than what it would replace".to_owned()));
         }
         Ok(Ok((message, answer.usage)))

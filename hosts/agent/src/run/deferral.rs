@@ -3,22 +3,21 @@
 
 use super::{Ending, Run};
 use crate::deferral::Deferral;
-use crate::loop_tools::{FIND_TOOLS, ToolQuery};
+use crate::loop_tools::FIND_TOOLS;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use toolkit::{ToolCall, Toolbox, descriptor::Definition, dialects::Dialect, text::estimated_tokens};
+use toolkit::{
+    ToolCall, Toolbox,
+    descriptor::Definition,
+    dialects::Dialect,
+    discovery::{Showing, ToolSearch},
+    text::estimated_tokens,
+};
 use toolkit_models::ToolOutput;
 
 /// The share of the context window, in percent, that definitions may take.
 const DEFINITIONS: u64 = 30;
 /// The tools that are shown first, as far as they fit in half of that; the others follow by name.
 const BASIC_TOOLS: [&str; 6] = ["read", "edit", "exec", "write", "grep", "glob"];
-/// The most tools that one search finds.
-const MAX_FOUND: usize = 5;
-/// The most names in the answer to a search that finds nothing.
-const MAX_NAMES: usize = 100;
-/// The most characters of a description in an answer.
-const MAX_DESCRIPTION_CHARS: usize = 160;
 
 impl Run<'_> {
     /// The tokens that definitions may take; `None` where the size of the window is unknown.
@@ -47,7 +46,7 @@ impl Run<'_> {
         }
         let deferral = self.session.deferral.clone().unwrap_or_default();
         let every = toolbox.all_definitions().into_iter();
-        let every = every.filter(|(_, showing)| *showing != toolkit::discovery::Showing::Search);
+        let every = every.filter(|(_, showing)| *showing != Showing::Search);
         let mut every: Vec<Definition> =
             every.map(|(definition, _)| definition).filter(|definition| usable(&definition.name)).collect();
         let place =
@@ -110,39 +109,34 @@ impl Run<'_> {
         call: &ToolCall,
     ) -> Result<ToolOutput, Ending> {
         let tools = self.agent.loop_tools.clone();
-        let query: ToolQuery = match tools.arguments(call).await {
-            Ok(query) => query,
+        let search: ToolSearch = match tools.arguments(call).await {
+            Ok(search) => search,
             Err(error) => return Ok(ToolOutput::error(call, error.message())),
         };
         let usable = self.usable(toolbox);
-        let hits = toolbox.search(&query.query, MAX_FOUND * 4).into_iter().map(|hit| hit.tool);
-        let hits: Vec<_> = hits.filter(|tool| usable.contains(tool.name())).take(MAX_FOUND).collect();
-        if hits.is_empty() {
-            let names = usable.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let text = format!("no tool matches; search by other words, or for one of these names: {names}");
-            return Ok(ToolOutput::error(call, text));
-        }
-        let mut text = String::from("You can call these tools from your next answer on:");
-        for tool in &hits {
-            let description = tool.description();
-            let first: String = description.split_whitespace().collect::<Vec<_>>().join(" ");
-            let first: String = first.chars().take(MAX_DESCRIPTION_CHARS).collect();
-            let _ = write!(text, "\n- {}: {first}", tool.name());
-        }
-        let names: Vec<String> = hits.iter().map(|tool| tool.name().to_owned()).collect();
-        toolbox.reveal(names.iter().map(String::as_str));
+        let found = toolbox.answer_search(&search, |tool| usable.contains(tool.name()));
         if let Some(deferral) = &mut self.session.deferral {
             // The best one last: it is shown in any case.
-            for name in names.iter().rev() {
-                deferral.note(name);
+            for tool in found.tools.iter().rev() {
+                deferral.note(tool.name());
             }
         }
-        Ok(ToolOutput::text(call, text))
+        Ok(ToolOutput::text(call, found.text))
     }
 
     /// Returns true if a call is a search for tools.
-    pub(super) fn is_search(&self, call: &ToolCall) -> bool {
-        call.name == FIND_TOOLS && self.session.deferral.is_some()
+    pub(super) fn is_search(&self, toolbox: &Toolbox, call: &ToolCall) -> bool {
+        let is_named = call.name == search_name(toolbox)
+            || call.name == FIND_TOOLS && toolbox.tool(FIND_TOOLS).is_none();
+        is_named && self.session.deferral.is_some()
+    }
+}
+
+/// The name of the tool that finds others: that of the toolkit's own, unless another tool has it.
+pub(super) fn search_name(toolbox: &Toolbox) -> &'static str {
+    match toolbox.showing(ToolSearch::NAME) {
+        None | Some(Showing::Search) => ToolSearch::NAME,
+        Some(_) => FIND_TOOLS,
     }
 }
 

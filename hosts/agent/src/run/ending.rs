@@ -143,6 +143,7 @@ pub(crate) fn model_failed(error: &ModelError) -> Ending {
     match error {
         ModelError::Cancelled { .. } => Ending::cancelled(),
         ModelError::Refused { .. } => Ending::error(StopReason::Refused, error.to_string()),
+        ModelError::Budget { .. } => Ending::error(StopReason::Budget, error.to_string()),
         _ => Ending::error(StopReason::ModelError, error.to_string()),
     }
 }

@@ -1,5 +1,6 @@
 //! The tools of a turn, and how the model chooses among them.
 
+use super::deferral::search_name;
 use super::{Ending, MAX_REMINDERS, Run};
 use crate::loop_tools::{DELEGATE, FINISH};
 use crate::prompt::{FinalAnswer, source_instructions};
@@ -62,7 +63,7 @@ impl Run<'_> {
         let mut loop_tools: Vec<Definition> = finish.into_iter().chain(delegate).collect();
         let (others, is_deferring) = self.select_definitions(toolbox, &loop_tools);
         if is_deferring {
-            loop_tools.extend(self.agent.loop_tools.finder());
+            loop_tools.extend(self.agent.loop_tools.search(search_name(toolbox)));
         }
         self.agent.model.dialect().definitions(loop_tools.into_iter().chain(others))
     }

@@ -3,13 +3,9 @@
 use super::record::{Kind, Record};
 use super::runs::Runs;
 use std::collections::{BTreeMap, BTreeSet};
-use toolkit::{Content, ToolCall, text::estimated_tokens};
+use toolkit::{Content, ToolCall};
 use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
 
-/// The tokens that a picture, a sound or a binary document is taken for.
-const MEDIA_TOKENS: u64 = 1_500;
-/// The tokens around a message.
-const MESSAGE_TOKENS: u64 = 6;
 /// The longest that a marker of a cut text is.
 const MARKER_CHARS: usize = 120;
 
@@ -191,7 +187,7 @@ impl Conversation {
     }
 
     fn push(&mut self, id: u64, kind: Kind, message: Message) {
-        let tokens = tokens_of(&message);
+        let tokens = message.estimated_tokens();
         self.items.push(Item { id, kind, message, tokens });
     }
 
@@ -246,7 +242,7 @@ impl Item {
                 other => *other = Part::text("[left out: a picture, sound or document of an earlier result]"),
             }
         }
-        self.tokens = tokens_of(&self.message);
+        self.tokens = self.message.estimated_tokens();
     }
 }
 
@@ -276,54 +272,9 @@ fn says_something(message: &AssistantMessage) -> bool {
     })
 }
 
-/// The estimated tokens of a message.
-pub(crate) fn tokens_of(message: &Message) -> u64 {
-    let text = |text: &str| estimated_tokens(text) as u64;
-    let part = |part: &Part| part.to_model_text().map_or(MEDIA_TOKENS, |said| text(&said));
-    let parts = |parts: &[Part]| -> u64 { parts.iter().map(part).sum() };
-    let content = match message {
-        Message::User(message) => parts(&message.content),
-        Message::Tools(ToolResults { results }) => {
-            results.iter().map(|result| parts(&result.content) + MESSAGE_TOKENS).sum()
-        }
-        Message::Assistant(message) => return tokens_of_answer(message),
-        _ => 0,
-    };
-    content + MESSAGE_TOKENS
-}
-
-/// The estimated tokens of an answer.
-pub(crate) fn tokens_of_answer(message: &AssistantMessage) -> u64 {
-    let text = |text: &str| estimated_tokens(text) as u64;
-    let tokens = message.content.iter().map(|part| match part {
-        AssistantPart::Text { text: said } | AssistantPart::Reasoning { text: said, .. } => text(said),
-        AssistantPart::ToolCall(call) => {
-            let arguments = match &call.arguments {
-                toolkit::arguments::CallArguments::Text(arguments) => text(arguments),
-                toolkit::arguments::CallArguments::Json(arguments) => text(&arguments.to_string()),
-                _ => 0,
-            };
-            text(&call.name) + arguments + MESSAGE_TOKENS
-        }
-        _ => MEDIA_TOKENS,
-    });
-    tokens.sum::<u64>() + MESSAGE_TOKENS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit_models::UserMessage;
-
-    #[test]
-    fn links_and_text_documents_count_as_the_text_that_a_model_reads() {
-        let long = "word ".repeat(10_000);
-        let tokens = |part: Part| tokens_of(&Message::User(UserMessage { content: vec![part] }));
-        let document = toolkit::output::Resource::text("x:1", &*long);
-        assert!(tokens(Part::Resource { resource: document }) >= tokens(Part::text(&*long)));
-        let picture = Part::image(vec![0; 100_000], "image/png");
-        assert_eq!(tokens(picture), MEDIA_TOKENS + MESSAGE_TOKENS);
-    }
 
     #[test]
     fn a_text_is_cut_once() {

@@ -234,7 +234,7 @@ async fn shortening_comes_to_an_end() {
 }
 
 /// A toolkit of `count` tools whose definitions take about 150 tokens each.
-fn many_tools(count: usize) -> toolkit::Toolkit {
+fn many_tools(count: usize) -> toolkit::Builder {
     let mut builder = toolkit::Toolkit::empty();
     for number in 0..count {
         let name = if number == 7 { "transmit_invoice".to_owned() } else { format!("tool_{number:02}") };
@@ -251,7 +251,7 @@ fn many_tools(count: usize) -> toolkit::Toolkit {
             .build(move |_, _| async { "done" });
         builder = builder.tool(tool.unwrap());
     }
-    builder.build().unwrap()
+    builder
 }
 
 #[tokio::test]
@@ -262,8 +262,9 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
     };
     let is_shown = move |request: &Request| names(request).contains(&"transmit_invoice".to_owned());
     let model = Arc::new(Scripted::with(move |request| match turns(request) {
-        0 => Answer::calls([call("1", "find_tools", json!({"query": "invoices for customers"}))]).into(),
+        0 => Answer::calls([call("1", "tool_search", json!({"query": "invoices for customers"}))]).into(),
         1 => Answer::calls([call("2", "transmit_invoice", json!({"text": "a"}))]).into(),
+        // The name that earlier transcripts have.
         2 => Answer::calls([call("3", "find_tools", json!({"query": "xyzzy"}))]).into(),
         // One that is not shown can be called all the same.
         3 => Answer::calls([call("4", "tool_40", json!({}))]).into(),
@@ -271,7 +272,7 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
     }));
     let (_directory, transcripts) = transcripts();
     let agent = |model: &Arc<Scripted>| {
-        toolkit_agent::Agent::builder(many_tools(50), Arc::clone(model) as _)
+        toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(model) as _)
             .context(window(WINDOW))
             .transcripts(transcripts.clone())
             .build()
@@ -294,8 +295,10 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
     }
     let results = crate::common::results(&requests.last().unwrap().messages);
     let failed: Vec<bool> = results.iter().map(|(_, _, failed)| *failed).collect();
-    assert_eq!(failed, [false, false, true, false]);
-    assert!(results[2].1.contains("tool_49"), "{results:?}");
+    assert_eq!(failed, [false, false, false, false]);
+    assert!(results[0].1.contains("transmit_invoice(text"), "{results:?}");
+    assert!(!names(&requests[0]).contains(&"find_tools".to_owned()));
+    assert!(results[2].1.contains("Found no tool") && results[2].1.contains("tool_49"), "{results:?}");
     let id = session.id().to_owned();
     drop(session);
 
@@ -307,8 +310,28 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
 
     // A window that is large enough shows them all.
     let model = scripted([finish("done")]);
-    let agent =
-        toolkit_agent::Agent::builder(many_tools(50), Arc::clone(&model) as _).context(window(100_000));
+    let agent = toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(&model) as _)
+        .context(window(100_000));
     assert!(agent.build().run(DelegationRequest::new("x"), Observer::none()).await.success);
     assert_eq!(names(&model.requests()[0]).len(), 52);
+}
+
+#[tokio::test]
+async fn a_tool_with_the_name_of_the_search_keeps_it() {
+    let own = toolkit::Tool::builder("tool_search").description("Searches the tool shed.").read_only();
+    let own = own.build(|_, _| async { "a hammer" }).unwrap();
+    let toolkit = many_tools(50).tool(own).build().unwrap();
+    let model = scripted([
+        Answer::calls([
+            call("1", "tool_search", json!({})),
+            call("2", "find_tools", json!({"query": "invoices"})),
+        ]),
+        finish("done"),
+    ]);
+    let agent =
+        toolkit_agent::Agent::builder(toolkit, Arc::clone(&model) as _).context(window(4_000)).build();
+    assert!(agent.run(DelegationRequest::new("x"), Observer::none()).await.success);
+    let results = crate::common::results(&model.requests()[1].messages);
+    assert_eq!(results[0].1, "a hammer");
+    assert!(results[1].1.contains("transmit_invoice"), "{results:?}");
 }

@@ -5,4 +5,6 @@
 mod agents;
 mod background;
 mod bench;
+#[cfg(feature = "web")]
+mod metered;
 mod servers;

@@ -1,0 +1,86 @@
+//! The refusal of a request that would pass a budget.
+
+use crate::account::Account;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A measure of usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Measure {
+    /// Tokens of requests and answers together.
+    Tokens,
+    /// The cost, in the currency of the configured prices.
+    Cost,
+    /// Requests.
+    Requests,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Cost => "of cost",
+            Self::Requests => "requests",
+        }
+    }
+
+    fn shown(self, amount: f64) -> String {
+        let number = match self {
+            Self::Cost => format!("{amount:.4}"),
+            _ => format!("{amount:.0}"),
+        };
+        let number = match number.contains('.') {
+            true => number.trim_end_matches('0').trim_end_matches('.'),
+            false => &number,
+        };
+        format!("{number} {}", self.name())
+    }
+}
+
+/// A request that is not sent, since it would pass a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BudgetExceeded {
+    /// The account.
+    pub account: Account,
+    /// The period; empty for all time.
+    pub period: String,
+    /// The measure of the limit.
+    pub measure: Measure,
+    /// The limit.
+    pub most: f64,
+    /// The amount that is used.
+    pub used: f64,
+    /// The amount that open requests have reserved.
+    pub reserved: f64,
+    /// The amount that the request would reserve.
+    pub wanted: f64,
+    /// When the period ends, in words.
+    pub until: Option<String>,
+}
+
+impl fmt::Display for BudgetExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, period, measure, .. } = self;
+        let shown = |amount: f64| measure.shown(amount);
+        let period = if period.is_empty() { String::new() } else { format!(" for {period}") };
+        write!(
+            f,
+            "the budget of {account}{period} is {}, of which {} are used and {} reserved, and the request needs up to {}; ",
+            shown(self.most),
+            shown(self.used),
+            shown(self.reserved),
+            shown(self.wanted),
+        )?;
+        if self.used + self.wanted <= self.most {
+            return write!(f, "try again when the open requests have ended");
+        }
+        match &self.until {
+            Some(until) => write!(f, "wait until {until}, or raise the budget"),
+            None => write!(f, "raise the budget"),
+        }
+    }
+}

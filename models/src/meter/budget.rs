@@ -1,0 +1,95 @@
+//! The limits of accounts.
+
+use super::usage::TotalUsage;
+use crate::account::Account;
+use crate::exceeded::{BudgetExceeded, Measure};
+
+/// The limits of an account in one period.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// The name of the period, such as `2026-11-30` or `2026-11`; empty for all time. A request counts in the period in which it began.
+    pub period: String,
+    /// The most tokens of requests and answers together.
+    pub max_tokens: Option<u64>,
+    /// The highest cost, in the currency of the configured prices. It has no effect on requests without a price.
+    pub max_cost: Option<f64>,
+    /// The most requests.
+    pub max_requests: Option<u32>,
+    /// When the period ends, in words, for refusals.
+    pub until: Option<String>,
+}
+
+impl Budget {
+    /// Returns a budget for all time without limits: its use is counted alone.
+    pub fn unlimited() -> Self {
+        Self::default()
+    }
+
+    /// Sets the period and the words for its end.
+    #[must_use]
+    pub fn period(mut self, name: impl Into<String>, until: impl Into<String>) -> Self {
+        (self.period, self.until) = (name.into(), Some(until.into()));
+        self
+    }
+
+    /// Sets the most tokens.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: impl Into<Option<u64>>) -> Self {
+        self.max_tokens = tokens.into();
+        self
+    }
+
+    /// Sets the highest cost.
+    #[must_use]
+    pub fn max_cost(mut self, cost: impl Into<Option<f64>>) -> Self {
+        self.max_cost = cost.into();
+        self
+    }
+
+    /// Sets the most requests.
+    #[must_use]
+    pub fn max_requests(mut self, requests: impl Into<Option<u32>>) -> Self {
+        self.max_requests = requests.into();
+        self
+    }
+
+    pub(super) fn is_limited(&self) -> bool {
+        self.max_tokens.is_some() || self.max_cost.is_some() || self.max_requests.is_some()
+    }
+
+    /// Returns the limit that a request would pass, beside what is used and what other requests have reserved.
+    pub(super) fn exceeded(
+        &self,
+        account: &Account,
+        used: &TotalUsage,
+        reserved: &TotalUsage,
+        wanted: &TotalUsage,
+    ) -> Option<BudgetExceeded> {
+        let cost = |usage: &TotalUsage| usage.counted_cost().unwrap_or(0.0);
+        #[expect(clippy::cast_precision_loss, reason = "no account has 2^52 tokens")]
+        let limits = [
+            (Measure::Tokens, self.max_tokens.map(|most| most as f64), |usage: &TotalUsage| {
+                usage.counted_tokens() as f64
+            }),
+            (Measure::Requests, self.max_requests.map(f64::from), |usage: &TotalUsage| {
+                f64::from(usage.requests)
+            }),
+            (Measure::Cost, self.max_cost.filter(|_| wanted.counted_cost().is_some()), cost),
+        ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 3];
+        limits.into_iter().find_map(|(measure, most, of)| {
+            let (used, reserved, wanted) = (of(used), of(reserved), of(wanted));
+            let most = most.filter(|most| used + reserved + wanted > *most)?;
+            Some(BudgetExceeded {
+                account: account.clone(),
+                period: self.period.clone(),
+                measure,
+                most,
+                used,
+                reserved,
+                wanted,
+                until: self.until.clone(),
+            })
+        })
+    }
+}

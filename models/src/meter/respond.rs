@@ -1,0 +1,123 @@
+//! Requests to a model that go through a meter.
+
+use super::usage::TotalUsage;
+use super::{Meter, MeterError, Reservation};
+use crate::account::Scope;
+use crate::answer::{Answer, Usage};
+use crate::error::ModelError;
+use crate::message::AssistantMessage;
+use crate::model::{Model, ModelEvent, Price, Responding};
+use crate::request::Request;
+use toolkit::text::estimated_tokens;
+
+/// The tokens that are reserved for an answer if neither the request nor the model limits them.
+const ANSWER_TOKENS: u64 = 4_096;
+
+impl Meter {
+    /// Sends a request to a model, as [`Model::respond`], and counts it against the accounts of a scope.
+    ///
+    /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and as many tokens of
+    /// an answer as the request or the model allows, else 4,096. An answer counts with what the provider reports, or else as an estimate. A
+    /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
+    /// the request and of what had arrived of the answer.
+    ///
+    /// It fails with [`ModelError::Budget`] if a budget does not allow it.
+    pub fn respond<'a>(
+        &'a self,
+        scope: &'a Scope,
+        model: &'a dyn Model,
+        request: &'a Request,
+        input_tokens: Option<u64>,
+        events: &'a mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Responding<'a> {
+        Box::pin(async move {
+            if request.cancel.is_cancelled() {
+                return Err(ModelError::Cancelled { partial: Box::default() });
+            }
+            let input = input_tokens.unwrap_or_else(|| request.estimated_tokens());
+            let output = request.max_tokens.or_else(|| model.max_tokens()).map_or(ANSWER_TOKENS, u64::from);
+            let price = model.price();
+            let most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
+            let reservation = self.reserve(scope, most).await.map_err(|error| not_sent(model, error))?;
+            let mut sent = Sent { model, input, arrived: 0, price, reservation: Some(reservation) };
+            let mut watched = |event: ModelEvent| {
+                sent.watch(&event);
+                events(event);
+            };
+            let answer = model.respond(request, &mut watched).await;
+            sent.end(&answer);
+            answer
+        })
+    }
+}
+
+fn not_sent(model: &dyn Model, error: MeterError) -> ModelError {
+    let model = model.name().to_owned();
+    match error {
+        MeterError::Exceeded(exceeded) => ModelError::Budget { model, exceeded: Box::new(exceeded) },
+        MeterError::Store { .. } => ModelError::Request { model, message: error.to_string() },
+    }
+}
+
+/// A request that is being answered. If it is dropped, it counts with what is known of it.
+struct Sent<'a> {
+    model: &'a dyn Model,
+    input: u64,
+    /// The estimated tokens of the answer that have arrived.
+    arrived: u64,
+    price: Option<Price>,
+    reservation: Option<Reservation>,
+}
+
+impl Sent<'_> {
+    fn watch(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::Text(text) | ModelEvent::Reasoning(text) => {
+                self.arrived = self.arrived.saturating_add(estimated_tokens(text) as u64);
+            }
+            ModelEvent::Fallback { to, .. } => self.price = self.model.price_of(to),
+            _ => {}
+        }
+    }
+
+    fn end(mut self, answer: &Result<Answer, ModelError>) {
+        let Some(reservation) = self.reservation.take() else { return };
+        match answer {
+            Ok(answer) => {
+                let estimate = Usage::new(self.input, answer.message.estimated_tokens());
+                let price = self.model.price_of(&answer.model);
+                let used = TotalUsage::of_request(answer.usage.as_ref(), &estimate, price.as_ref());
+                reservation.settle(used);
+            }
+            Err(error) if may_be_charged(error) => {
+                let partial = error.partial().map_or(0, AssistantMessage::estimated_tokens);
+                reservation.settle(self.unknown(partial));
+            }
+            Err(_) => reservation.release(),
+        }
+    }
+
+    fn unknown(&self, output: u64) -> TotalUsage {
+        TotalUsage::of_request(None, &Usage::new(self.input, output), self.price.as_ref())
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        if let Some(reservation) = self.reservation.take() {
+            reservation.settle(self.unknown(self.arrived));
+        }
+    }
+}
+
+/// Returns true if the request had reached the model, so that the provider may charge for it.
+fn may_be_charged(error: &ModelError) -> bool {
+    let has_begun = matches!(
+        error,
+        ModelError::Stream { .. }
+            | ModelError::Timeout { .. }
+            | ModelError::Format { .. }
+            | ModelError::Cancelled { .. }
+    );
+    has_begun || error.partial().is_some()
+}

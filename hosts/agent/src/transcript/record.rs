@@ -77,6 +77,12 @@ pub(crate) enum Record {
         call: usize,
         /// The SHA-256 of the question: its kind, patterns, conditions and details.
         digest: String,
+        /// The SHA-256 of the tool: its source and its definition. A call begins again with the same tool alone.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tool: String,
+        /// The SHA-256 of the question that the call asked in its place before the program ended, if that was another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instead_of: Option<String>,
     },
     /// The person allowed the call, which goes on.
     Allowed {

@@ -125,6 +125,8 @@ struct OfSession {
 struct Prompt {
     session_id: String,
     prompt: Vec<Block>,
+    #[serde(default)]
+    message_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -269,11 +271,11 @@ impl Server {
                 }))
             }
             "session/prompt" => {
-                let Prompt { session_id, prompt } = params(method, given)?;
+                let Prompt { session_id, prompt, message_id } = params(method, given)?;
                 let session = self.session(&session_id)?;
                 let task = task(prompt)?;
-                let receipt = session.begin(id, task)?;
-                Now::Later(Box::pin(async move { session.prompt(receipt).await }))
+                let sent = session.begin(id, task, message_id)?;
+                Now::Later(Box::pin(async move { session.prompt(sent).await }))
             }
             "session/set_mode" => {
                 let SetMode { session_id, mode_id } = params(method, given)?;

@@ -49,6 +49,16 @@ pub(super) struct Session {
     ending: Mutex<Option<Ending>>,
 }
 
+/// The longest id of a message that an editor gives.
+const MAX_MESSAGE_ID_BYTES: usize = 256;
+
+/// A prompt that was taken.
+pub(super) struct Sent {
+    /// The id of its message, if the editor gave it.
+    message: Option<String>,
+    receipt: Receipt,
+}
+
 /// The time for the end of a session.
 const END: Duration = Duration::from_secs(5);
 
@@ -172,8 +182,18 @@ impl Session {
         Ok(())
     }
 
-    /// Takes up a prompt, unless another one is under way.
-    pub(super) fn begin(&self, request: &Value, task: DelegationRequest) -> Result<Receipt, Fault> {
+    /// Takes up a prompt, unless another one is under way. One that is sent again with the id of its message, as after a crash, is not done twice:
+    /// its run goes on, or its answer is known.
+    pub(super) fn begin(
+        &self,
+        request: &Value,
+        task: DelegationRequest,
+        message: Option<String>,
+    ) -> Result<Sent, Fault> {
+        if message.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_MESSAGE_ID_BYTES) {
+            let message = format!("`messageId` is empty or longer than {MAX_MESSAGE_ID_BYTES} bytes");
+            return Err(Fault::params(message));
+        }
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_some() {
             return Err(Fault::new(
@@ -181,11 +201,11 @@ impl Session {
                 "a prompt is under way in this session; wait for its end, or cancel it with `session/cancel`",
             ));
         }
-        let id = new_id();
+        let id = message.clone().unwrap_or_else(new_id);
         let sent = self.conversation.send(IncomingMessage::of(id.clone(), task));
         let receipt = sent.map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
         *running = Some((request.clone(), id));
-        Ok(receipt)
+        Ok(Sent { message, receipt })
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -203,12 +223,21 @@ impl Session {
     }
 
     /// Waits for the end of a prompt.
-    pub(super) async fn prompt(&self, receipt: Receipt) -> Result<Value, Fault> {
-        let ended = receipt.ended().await;
+    pub(super) async fn prompt(&self, sent: Sent) -> Result<Value, Fault> {
+        let Sent { message, receipt } = sent;
+        let ended = receipt.clone().ended().await;
         // Before the answer: the next prompt may follow at once.
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // It was cancelled before it began.
-        let Some(Ended { result, .. }) = ended else { return Ok(json!({"stopReason": "cancelled"})) };
+        let Some(Ended { result, .. }) = ended else {
+            if receipt.is_consumed().await {
+                return Err(Fault::new(
+                    Fault::REQUEST,
+                    "an earlier prompt with this `messageId` was taken up, and its end is not known any more; load the session to see what came of it",
+                ));
+            }
+            // It was cancelled before it began.
+            return Ok(stopped("cancelled", message));
+        };
         let stop_reason = match result.stop_reason {
             StopReason::Answered | StopReason::Finished | StopReason::NoFinalAnswer => "end_turn",
             StopReason::Cancelled => "cancelled",
@@ -224,7 +253,15 @@ impl Session {
         if !matches!(result.stop_reason, StopReason::Answered | StopReason::Cancelled) {
             self.link.update(&chunk("agent_message_chunk", &format!("\n\n[{}]", result.summary)));
         }
-        Ok(json!({"stopReason": stop_reason}))
+        Ok(stopped(stop_reason, message))
+    }
+}
+
+/// The answer to a prompt.
+fn stopped(reason: &str, message: Option<String>) -> Value {
+    match message {
+        Some(message) => json!({"stopReason": reason, "userMessageId": message}),
+        None => json!({"stopReason": reason}),
     }
 }
 

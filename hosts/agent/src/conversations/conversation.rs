@@ -3,7 +3,7 @@
 use super::flights::{Ended, Flights, IncomingMessage, Outcome, Place, Receipt};
 use super::mode::Mode;
 use super::watch::{Observation, ObservedEvent, Watch};
-use super::worker;
+use super::worker::{self, NextRun};
 use crate::agent::Agent;
 use crate::events::Observer;
 use crate::session::Session;
@@ -22,8 +22,8 @@ pub struct ConversationOptions {
     pub max_waiting: usize,
     /// Begins a run when a background job ends, so that the model is told of it; true by default.
     pub wakes: bool,
-    /// Goes on at once with a run that a crash interrupted; true by default. Otherwise the next message begins a run of its own, which begins the
-    /// calls again that waited for an answer.
+    /// Goes on at once with a run that a crash interrupted; true by default. Otherwise it goes on when its message is sent again; another message
+    /// begins a run of its own, which begins the calls again that waited for an answer.
     pub resumes: bool,
 }
 
@@ -104,8 +104,10 @@ pub(super) struct State {
     pub(super) mode: Mode,
     pub(super) running: Option<Running>,
     pub(super) runs: Runs,
-    /// The run that a crash interrupted, until it goes on.
-    pub(super) resumes: Option<String>,
+    /// The run that a crash interrupted and that goes on next.
+    pub(super) resumes: Option<NextRun>,
+    /// The run that a crash interrupted, and that goes on if its message is sent again before another run begins.
+    pub(super) interrupted: Option<String>,
     steering: Steering,
 }
 
@@ -120,12 +122,14 @@ pub(super) struct Running {
 impl Conversation {
     pub(super) fn begin(name: String, session: Session, options: ConversationOptions) -> Self {
         let agent = session.agent.clone();
+        let resumes_at_once = options.resumes;
         let state = State {
             flights: Flights::default(),
             mode: Mode::of(&agent),
             agent,
             running: None,
-            resumes: session.open_run().filter(|_| options.resumes).map(|run| match run {
+            resumes: None,
+            interrupted: session.open_run().map(|run| match run {
                 // The run of an earlier version has no id.
                 "" => new_id(),
                 run => run.to_owned(),
@@ -143,6 +147,12 @@ impl Conversation {
             ending: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
+        if resumes_at_once {
+            let mut state = shared.lock();
+            if let Some(run) = state.interrupted.take() {
+                shared.resume(&mut state, run, None);
+            }
+        }
         tokio::spawn(worker::work(Arc::clone(&shared), session));
         Self(shared)
     }
@@ -158,7 +168,7 @@ impl Conversation {
     }
 
     /// Sends a message. One with an id that is on its way, or that a run has consumed, also in an earlier process, is not sent twice: the receipt is
-    /// that of the first.
+    /// that of the first. If a crash interrupted its run, and no other run has begun since, that run goes on.
     ///
     /// # Errors
     ///
@@ -173,8 +183,11 @@ impl Conversation {
                 let ended = Ended { run, result: Arc::new(result.clone()) };
                 return Ok(Receipt::known(Outcome::Ended(ended)));
             }
-            let goes_on = state.resumes.as_ref() == Some(&run)
-                || state.running.as_ref().is_some_and(|running| running.run == run);
+            if state.interrupted.as_ref() == Some(&run) && !self.0.ending.is_cancelled() {
+                self.0.resume(&mut state, run.clone(), Some(message.id.clone()));
+                self.0.changed.notify_one();
+            }
+            let goes_on = state.running.as_ref().is_some_and(|running| running.run == run);
             return Ok(if goes_on {
                 state.flights.add(message, Place::Consumed(run))
             } else {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod acp;
+mod acp_crashes;
 mod approvals;
 mod calls;
 mod cancel;
@@ -18,6 +19,7 @@ mod limits;
 mod loops;
 mod prefix;
 mod properties;
+mod questions;
 mod rewind;
 mod secrets;
 mod steering;

@@ -73,4 +73,6 @@ pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
 pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
 pub use steering::{QueueFull, Steering};
-pub use transcript::{Kind, Replay, TranscriptError, TranscriptInfo, TranscriptMessage, Transcripts};
+pub use transcript::{
+    DamagedTranscript, Kind, Replay, TranscriptError, TranscriptInfo, TranscriptMessage, Transcripts,
+};

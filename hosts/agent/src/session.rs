@@ -9,9 +9,10 @@ use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use crate::steering::Steering;
 use crate::transcript::{
-    Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts, VERSION, Writer,
-    new_id, now,
+    Conversation, DamagedTranscript, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts,
+    VERSION, Writer, new_id, now,
 };
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,41 @@ impl Agent {
         Session::resume(self, transcript)
     }
 
+    /// Opens a conversation as [`resume`](Self::resume) does, but goes on with a damaged transcript in a fork that has the lines before the
+    /// damage: the one that was made when it was opened before, or a new one. [`Session::damage`] tells of it, for the conversation's owner. The
+    /// damaged file is left as it is.
+    ///
+    /// # Errors
+    ///
+    /// As `resume`, and the first line is damaged, or the fork cannot be written.
+    pub fn resume_or_fork(&self, transcript: &str) -> Result<Session, TranscriptError> {
+        let mut id = transcript.to_owned();
+        let mut damage = None;
+        let mut opened = BTreeSet::new();
+        loop {
+            let error = match Session::resume(self, &id) {
+                Ok(mut session) => {
+                    session.damage = damage.map(|(line, reason)| DamagedTranscript {
+                        damaged: transcript.to_owned(),
+                        line,
+                        reason,
+                        fork: id,
+                    });
+                    return Ok(session);
+                }
+                Err(error) => error,
+            };
+            match &error {
+                // The fork may have been damaged, too.
+                TranscriptError::Corrupt { line, reason, .. } if *line > 1 && opened.insert(id.clone()) => {
+                    damage.get_or_insert_with(|| (*line, reason.clone()));
+                    id = self.transcripts(&id)?.fork_before_damage(&id)?;
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
     /// Goes on with a copy of a conversation, up to a message; see [`Transcripts::fork`].
     ///
     /// # Errors
@@ -123,6 +159,7 @@ pub struct Session {
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
     pub(crate) is_resumed: bool,
+    damage: Option<DamagedTranscript>,
 }
 
 impl Session {
@@ -198,6 +235,7 @@ impl Session {
             deferral: None,
             is_owner,
             is_resumed: false,
+            damage: None,
         }
     }
 
@@ -219,6 +257,11 @@ impl Session {
     /// Returns the id of the transcript.
     pub fn id(&self) -> &str {
         &self.header.id
+    }
+
+    /// Returns the damage because of which the conversation goes on in a fork.
+    pub fn damage(&self) -> Option<&DamagedTranscript> {
+        self.damage.as_ref()
     }
 
     /// Returns the session of the toolkit that the tool calls belong to.

@@ -9,6 +9,7 @@ mod runs;
 
 pub(crate) use conversation::{Conversation, Item, tokens_of, tokens_of_answer};
 pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
+pub use fork::DamagedTranscript;
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};
 pub use replay::Replay;
@@ -53,7 +54,11 @@ pub enum TranscriptError {
         path: PathBuf,
     },
     /// A line is not what was written.
-    #[error("cannot read transcript {}: line {line} is damaged ({reason}); fork it at a message before that line", path.display())]
+    #[error("cannot read transcript {}: line {line} is damaged ({reason}); {}", path.display(), if *line > 1 {
+        "fork it at a message before that line"
+    } else {
+        "nothing stands before that line, so begin a new conversation"
+    })]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -237,14 +242,24 @@ impl Transcripts {
 
     /// Makes a transcript.
     pub(crate) fn create(&self, header: &Header) -> Result<Writer, TranscriptError> {
+        self.create_directory()?;
+        Writer::create(&self.path(&header.id)?, header)
+    }
+
+    /// Makes a transcript with lines that are there already, which is there whole or not at all.
+    pub(crate) fn create_whole(&self, header: &Header, records: &[Record]) -> Result<(), TranscriptError> {
+        self.create_directory()?;
+        Writer::create_whole(&self.path(&header.id)?, header, records)
+    }
+
+    fn create_directory(&self) -> Result<(), TranscriptError> {
         let cannot =
             |error: io::Error| TranscriptError::io("create the directory of", &self.directory, &error);
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.directory).map_err(cannot)?;
-        Writer::create(&self.path(&header.id)?, header)
+        builder.create(&self.directory).map_err(cannot)
     }
 
     fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {

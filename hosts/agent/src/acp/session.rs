@@ -40,6 +40,8 @@ fn to_json(mode: Mode) -> Value {
 
 /// A session that is open: a conversation in which the editor waits for the end of each prompt.
 pub(super) struct Session {
+    /// The id by which the editor knows it: that of its transcript, or of a damaged one of which this is a fork.
+    id: String,
     link: SharedLink,
     conversation: Conversation,
     /// The list that it is in.
@@ -115,22 +117,30 @@ impl Session {
             .build();
         let session = match start {
             Start::New => agent.session(&DelegationRequest::default()),
-            Start::Load(id) | Start::Resume(id) => agent.resume(id),
+            Start::Load(id) | Start::Resume(id) => agent.resume_or_fork(id),
         };
         let session = session.map_err(|error| fault(&error))?;
-        let id = session.id().to_owned();
+        let id = match start {
+            Start::New => session.id(),
+            Start::Load(id) | Start::Resume(id) => id,
+        };
+        let id = id.to_owned();
         // It is set here alone.
         let _ = link.session.set(id.clone());
-        if let Start::Load(id) = start {
-            let records = transcripts.load(id).map_err(|error| fault(&error))?.records;
+        if let Start::Load(_) = start {
+            let records = transcripts.load(session.id()).map_err(|error| fault(&error))?.records;
             for update in replay(&records, &agent.0) {
                 link.update(&update);
             }
         }
+        if let Some(damage) = session.damage() {
+            tracing::warn!(target: "toolkit::agent", "{damage}");
+            link.update(&chunk("agent_message_chunk", &format!("[{damage}.]\n\n")));
+        }
         // The editor begins each run: one that a crash interrupted waits for the next prompt.
         let options = ConversationOptions::new().wakes(false).resumes(false);
         let conversation = conversations
-            .open(id, session, options)
+            .open(id.clone(), session, options)
             .map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
         conversation.observe_with({
             let link = Arc::clone(&link);
@@ -142,7 +152,14 @@ impl Session {
             }
         });
         let conversations = conversations.clone();
-        Ok(Self { link, conversation, conversations, running: Mutex::default(), ending: Mutex::default() })
+        Ok(Self {
+            id,
+            link,
+            conversation,
+            conversations,
+            running: Mutex::default(),
+            ending: Mutex::default(),
+        })
     }
 
     pub(super) fn set_ending(&self, ending: Ending) {
@@ -160,7 +177,7 @@ impl Session {
     }
 
     pub(super) fn id(&self) -> &str {
-        self.conversation.id()
+        &self.id
     }
 
     /// The modes, and the present one.

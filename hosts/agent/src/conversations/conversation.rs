@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::events::Observer;
 use crate::session::Session;
 use crate::steering::Steering;
-use crate::transcript::{Runs, new_id};
+use crate::transcript::{DamagedTranscript, Runs, new_id};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -86,6 +86,7 @@ pub(super) struct Shared {
     name: String,
     /// The id of the transcript.
     id: String,
+    damage: Option<DamagedTranscript>,
     pub(super) options: ConversationOptions,
     pub(super) watch: Watch,
     pub(super) state: Mutex<State>,
@@ -140,6 +141,7 @@ impl Conversation {
         let shared = Arc::new(Shared {
             name,
             id: session.id().to_owned(),
+            damage: session.damage().cloned(),
             options,
             watch: Watch::new(),
             state: Mutex::new(state),
@@ -147,6 +149,9 @@ impl Conversation {
             ending: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
+        if let Some(damage) = shared.damage.clone() {
+            shared.watch.send(ObservedEvent::ForkedBeforeDamage { damage });
+        }
         if resumes_at_once {
             let mut state = shared.lock();
             if let Some(run) = state.interrupted.take() {
@@ -165,6 +170,11 @@ impl Conversation {
     /// Returns the id of its transcript.
     pub fn id(&self) -> &str {
         &self.0.id
+    }
+
+    /// Returns the damage because of which it goes on in a fork, of which its owner should know.
+    pub fn damage(&self) -> Option<&DamagedTranscript> {
+        self.0.damage.as_ref()
     }
 
     /// Sends a message. One with an id that is on its way, or that a run has consumed, also in an earlier process, is not sent twice: the receipt is

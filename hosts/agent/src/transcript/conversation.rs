@@ -94,8 +94,12 @@ impl Conversation {
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
         self.runs.apply(record);
         match record {
-            Record::Transcript(_) | Record::Run { .. } | Record::End { .. } | Record::Failed { .. } => {}
-            Record::Forked => {
+            Record::Transcript(_)
+            | Record::Format { .. }
+            | Record::Run { .. }
+            | Record::End { .. }
+            | Record::Failed { .. } => {}
+            Record::Forked { .. } => {
                 // None of its calls may begin again: the other conversation goes on with them, or they may have acted.
                 if let Some(pending) = &mut self.pending {
                     pending.asked.clear();

@@ -135,7 +135,16 @@ pub(crate) enum Record {
         usage: Option<Usage>,
     },
     /// The end of the lines that were copied from another transcript: their runs, and the calls that they left open, belong to that one.
-    Forked,
+    Forked {
+        /// The damaged line of that transcript, if this one goes on in its place: the messages that its runs consumed stay consumed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damaged_line: Option<usize>,
+    },
+    /// Lines of this version of the format follow: the transcript was begun in an earlier one.
+    Format {
+        /// The version.
+        version: u32,
+    },
     /// The run ended.
     End {
         /// The id of the run; an earlier version wrote none.
@@ -183,9 +192,13 @@ pub(crate) struct Header {
 
 /// The place at which a transcript was forked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Fork {
     pub(crate) transcript: String,
     pub(crate) message: u64,
+    /// The damaged line before which it was forked, if the conversation goes on here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) damaged_line: Option<usize>,
 }
 
 /// The author of a message.

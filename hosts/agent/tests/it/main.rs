@@ -11,6 +11,7 @@ mod common;
 mod context;
 mod conversations;
 mod crashes;
+mod damage;
 mod delegate;
 mod delegated_rules;
 mod finish;

@@ -20,7 +20,8 @@ use toolkit::CancellationToken;
 pub struct ConversationOptions {
     /// The most messages that wait; 1,000 by default. A further one is refused.
     pub max_waiting: usize,
-    /// Begins a run when a background job ends, so that the model is told of it; true by default.
+    /// Begins a run when a background job ends, so that the model is told of it; true by default. Otherwise [`Conversation::woken`] waits for that,
+    /// and [`Conversation::wake`] begins the run.
     pub wakes: bool,
     /// Goes on at once with a run that a crash interrupted; true by default. Otherwise it goes on when its message is sent again; another message
     /// begins a run of its own, which begins the calls again that waited for an answer.
@@ -92,6 +93,8 @@ pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     /// Notified when there is something to do.
     pub(super) changed: Notify,
+    /// Notified when something waits for the model that no message brought.
+    pub(super) news: Notify,
     /// Cancelled when the conversation has to end.
     pub(super) ending: CancellationToken,
     /// Cancelled once the task has ended.
@@ -109,6 +112,10 @@ pub(super) struct State {
     pub(super) resumes: Option<NextRun>,
     /// The run that a crash interrupted, and that goes on if its message is sent again before another run begins.
     pub(super) interrupted: Option<String>,
+    /// True if something waits for the model that no message brought.
+    pub(super) has_news: bool,
+    /// True if a run has to begin with it.
+    pub(super) wakes_next: bool,
     steering: Steering,
 }
 
@@ -130,6 +137,8 @@ impl Conversation {
             agent,
             running: None,
             resumes: None,
+            has_news: false,
+            wakes_next: false,
             interrupted: session.open_run().map(|run| match run {
                 // The run of an earlier version has no id.
                 "" => new_id(),
@@ -146,6 +155,7 @@ impl Conversation {
             watch: Watch::new(),
             state: Mutex::new(state),
             changed: Notify::new(),
+            news: Notify::new(),
             ending: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
@@ -223,6 +233,28 @@ impl Conversation {
         drop(state);
         self.0.changed.notify_one();
         Ok(receipt)
+    }
+
+    /// Waits until something waits for the model that no message brought: the end of a background job. Where the [options](ConversationOptions::wakes)
+    /// say so, a run begins by itself, and this waits for ever.
+    pub async fn woken(&self) {
+        loop {
+            let news = self.0.news.notified();
+            if self.0.lock().has_news {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    /// Begins a run with what waits for the model. Returns false if nothing does.
+    pub fn wake(&self) -> bool {
+        let mut state = self.0.lock();
+        let has_news = state.has_news && !self.0.ending.is_cancelled();
+        state.wakes_next |= has_news;
+        drop(state);
+        self.0.changed.notify_one();
+        has_news
     }
 
     /// Returns the ids of the messages that wait for a run of their own.

@@ -43,6 +43,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
 }
 
 async fn next(shared: &Shared, session: &mut Session, may_wake: bool) -> Option<NextRun> {
+    let mut is_told = false;
     loop {
         // Made before the look, so that what comes after it is not missed.
         let changed = shared.changed.notified();
@@ -56,11 +57,19 @@ async fn next(shared: &Shared, session: &mut Session, may_wake: bool) -> Option<
         if let Some(next) = shared.take_task() {
             return Some(next);
         }
+        if shared.lock().wakes_next {
+            return Some(shared.wake());
+        }
         tokio::select! {
             () = changed => {}
             () = shared.ending.cancelled() => return None,
-            () = session.woken(), if may_wake && shared.options.wakes => {
-                return Some(shared.wake());
+            () = session.woken(), if may_wake && !is_told => {
+                if shared.options.wakes {
+                    return Some(shared.wake());
+                }
+                is_told = true;
+                shared.lock().has_news = true;
+                shared.news.notify_waiters();
             }
         }
     }
@@ -99,6 +108,7 @@ impl Shared {
     ) -> NextRun {
         let cancel = self.ending.child_token();
         state.interrupted = None;
+        (state.has_news, state.wakes_next) = (false, false);
         state.running = Some(Running { run: id.clone(), task: message, cancel: cancel.clone() });
         NextRun { id, task, cancel }
     }

@@ -74,5 +74,6 @@ pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
 pub use steering::{QueueFull, Steering};
 pub use transcript::{
-    DamagedTranscript, Kind, Replay, TranscriptError, TranscriptInfo, TranscriptMessage, Transcripts,
+    CleanUp, DamagedTranscript, Kind, RemovalReason, RemovedConversation, Replay, Retention, TranscriptError,
+    TranscriptInfo, TranscriptMessage, Transcripts,
 };

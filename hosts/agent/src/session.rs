@@ -79,7 +79,26 @@ impl Agent {
     ///
     /// The transcript cannot be written.
     pub fn session(&self, request: &DelegationRequest) -> Result<Session, TranscriptError> {
-        Session::start(self, request)
+        Session::start(self, request, None)
+    }
+
+    /// Starts a conversation of its own that stands below another one: it is listed, with its parent, and can be sent to and resumed like others,
+    /// and a [clean-up](Transcripts::clean_up) keeps it as long as its parent.
+    ///
+    /// # Errors
+    ///
+    /// There is no transcript of the parent, this agent is a sub-agent, or the transcript cannot be written.
+    pub fn session_below(
+        &self,
+        parent: &str,
+        request: &DelegationRequest,
+    ) -> Result<Session, TranscriptError> {
+        if let Some(delegating) = &self.0.parent {
+            let parent = delegating.transcript.clone();
+            return Err(TranscriptError::SubAgent { id: parent.clone(), parent });
+        }
+        self.transcripts(parent)?.existing(parent)?;
+        Session::start(self, request, Some(parent.to_owned()))
     }
 
     /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
@@ -163,7 +182,11 @@ pub struct Session {
 }
 
 impl Session {
-    fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
+    fn start(
+        agent: &Agent,
+        request: &DelegationRequest,
+        below: Option<String>,
+    ) -> Result<Self, TranscriptError> {
         let Inner { caller, transcripts, parent, .. } = &*agent.0;
         let id = new_id();
         let session = request.session_id.clone().or_else(|| caller.session_id.clone());
@@ -175,9 +198,10 @@ impl Session {
             id,
             above: agents_above(&named(caller.clone(), name.as_ref())),
             agent: name,
-            depth: caller.depth,
+            // A conversation of its own is no sub-agent.
+            depth: if below.is_some() { 0 } else { caller.depth },
             workspace: Some(agent.workspace()),
-            parent: parent.as_ref().map(|parent| parent.transcript.clone()),
+            parent: parent.as_ref().map(|parent| parent.transcript.clone()).or(below),
             parent_turn: parent.as_ref().map(|parent| parent.turn),
             forked_from: None,
             at: now(),
@@ -191,7 +215,7 @@ impl Session {
     fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
         let transcripts = agent.transcripts(id)?;
         let header = transcripts.header(id);
-        if let Some(parent) = header.as_ref().and_then(|header| header.parent.clone()) {
+        if let Some(parent) = header.as_ref().and_then(Header::delegating).cloned() {
             return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
         }
         // Before a line is written: the transcript stays as it is.

@@ -5,6 +5,7 @@ mod file;
 mod fork;
 mod record;
 mod replay;
+mod retention;
 mod runs;
 
 pub(crate) use conversation::{Conversation, Item, tokens_of, tokens_of_answer};
@@ -13,6 +14,7 @@ pub use fork::DamagedTranscript;
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};
 pub use replay::Replay;
+pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
 
 use serde::Serialize;
@@ -22,6 +24,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_models::Message;
 
+/// The extension of the directory of a transcript's copies of changed files.
+pub(crate) const COPIES: &str = "files";
+/// The extension of a transcript that is not there whole yet.
+const NEW: &str = "new";
 /// The longest id of a transcript.
 const MAX_ID_BYTES: usize = 100;
 
@@ -126,6 +132,9 @@ pub struct TranscriptInfo {
     /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The transcript below which it stands: that of the agent that delegated, or of the conversation that began this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// How many agents stand above the one whose transcript it is. A sub-agent's transcript, of a depth above 0, cannot be resumed.
     pub depth: u32,
     /// The first task.
@@ -221,6 +230,7 @@ impl Transcripts {
             id: id.to_owned(),
             workspace: header.workspace,
             agent: header.agent,
+            parent: header.parent,
             depth: header.depth,
             task: task.unwrap_or_default(),
             turns: conversation.turns,
@@ -262,7 +272,7 @@ impl Transcripts {
         builder.create(&self.directory).map_err(cannot)
     }
 
-    fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {
+    pub(crate) fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {
         let path = self.path(id)?;
         if path.is_file() { Ok(path) } else { Err(self.unknown(id)) }
     }

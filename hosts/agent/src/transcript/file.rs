@@ -56,6 +56,8 @@ impl Writer {
         let cannot = |error: io::Error| TranscriptError::io("open", path, &error);
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
         lock(&file, path)?;
+        // A clean-up may have removed it since it was opened.
+        path.metadata().map_err(cannot)?;
         let mut loaded = load(&mut file, path, Damage::Refuse)?;
         file.set_len(loaded.length).map_err(cannot)?;
         file.seek(SeekFrom::Start(loaded.length)).map_err(cannot)?;
@@ -74,7 +76,7 @@ impl Writer {
         records: &[Record],
     ) -> Result<(), TranscriptError> {
         let cannot = |error: io::Error| TranscriptError::io("create", path, &error);
-        let new = path.with_extension("new");
+        let new = path.with_extension(super::NEW);
         let mut writer = Self::create(&new, header)?;
         let written = records.iter().try_for_each(|record| writer.append(record));
         let written = written.and_then(|()| {

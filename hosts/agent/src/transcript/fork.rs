@@ -103,7 +103,7 @@ impl Transcripts {
             at: now(),
             // The copy of a sub-agent's transcript is a conversation like others.
             depth: 0,
-            parent: None,
+            parent: forked.parent.clone().filter(|_| damaged_line.is_some()),
             parent_turn: None,
             ..forked
         };

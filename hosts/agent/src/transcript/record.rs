@@ -177,7 +177,7 @@ pub(crate) struct Header {
     /// The workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) workspace: Option<PathBuf>,
-    /// The transcript of the agent that delegated.
+    /// The transcript of the agent that delegated; of a conversation, the one that began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
     /// The turn of that transcript that delegated.
@@ -188,6 +188,13 @@ pub(crate) struct Header {
     pub(crate) forked_from: Option<Fork>,
     /// When it began, in milliseconds since 1970.
     pub(crate) at: u64,
+}
+
+impl Header {
+    /// The transcript of the agent that delegated, if this is that of a sub-agent and no conversation of its own.
+    pub(crate) fn delegating(&self) -> Option<&String> {
+        self.parent.as_ref().filter(|_| self.depth > 0)
+    }
 }
 
 /// The place at which a transcript was forked.

@@ -21,6 +21,7 @@ mod loops;
 mod prefix;
 mod properties;
 mod questions;
+mod retention;
 mod rewind;
 mod secrets;
 mod steering;

@@ -124,7 +124,8 @@ struct OfSession {
 #[serde(rename_all = "camelCase")]
 struct Prompt {
     session_id: String,
-    prompt: Vec<Block>,
+    #[serde(rename = "prompt")]
+    blocks: Vec<Block>,
     #[serde(default)]
     message_id: Option<String>,
 }
@@ -271,9 +272,9 @@ impl Server {
                 }))
             }
             "session/prompt" => {
-                let Prompt { session_id, prompt, message_id } = params(method, given)?;
+                let Prompt { session_id, blocks, message_id } = params(method, given)?;
                 let session = self.session(&session_id)?;
-                let task = task(prompt)?;
+                let task = task(blocks)?;
                 let sent = session.begin(id, task, message_id)?;
                 Now::Later(Box::pin(async move { session.prompt(sent).await }))
             }

@@ -109,7 +109,7 @@ impl Editor {
         writeln!(self.stdin, "{message}").map_err(|_| Gone)
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Result<u64, Gone> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<u64, Gone> {
         self.next += 1;
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
@@ -124,7 +124,7 @@ impl Editor {
         })
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Result<Value, Gone> {
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, Gone> {
         let id = self.request(method, params)?;
         loop {
             let message = self.next()?;
@@ -136,23 +136,23 @@ impl Editor {
 
     fn prompt(&mut self, session: &str, message: &str) -> Result<u64, Gone> {
         let prompt = json!([{"type": "text", "text": message}]);
-        self.request("session/prompt", json!({"sessionId": session, "prompt": prompt, "messageId": message}))
+        self.request("session/prompt", &json!({"sessionId": session, "prompt": prompt, "messageId": message}))
     }
 
     /// Sends what has no answer, in order, until all have one.
     fn talk(&mut self, known: &mut Known, directory: &Path) -> Result<(), Gone> {
-        self.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}))?;
+        self.call("initialize", &json!({"protocolVersion": 1, "clientCapabilities": {}}))?;
         let setup = json!({"cwd": directory.join("work"), "mcpServers": []});
         let session = match &known.session {
             Some(session) => {
                 let mut setup = setup;
                 setup["sessionId"] = session.as_str().into();
-                let loaded = self.call("session/load", setup)?;
+                let loaded = self.call("session/load", &setup)?;
                 assert!(loaded.get("error").is_none(), "{loaded}");
                 session.clone()
             }
             None => {
-                let begun = self.call("session/new", setup)?;
+                let begun = self.call("session/new", &setup)?;
                 begun["result"]["sessionId"].as_str().unwrap().to_owned()
             }
         };

@@ -110,7 +110,7 @@ async fn a_fork_that_is_damaged_is_forked_in_its_turn() {
     let told = session.damage().unwrap();
     assert_eq!((&*told.damaged, told.line, &*told.fork), (&*id, line, session.id()));
     assert!(told.fork != first && told.fork != id);
-    assert_eq!(session.consumer("b").is_some(), true);
+    assert!(session.consumer("b").is_some());
 }
 
 #[tokio::test]

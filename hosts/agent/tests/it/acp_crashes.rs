@@ -70,7 +70,7 @@ struct Editor {
     next: u64,
 }
 
-/// What the editor knows of the session, whatever process it talks to.
+/// The knowledge of the editor about the session, whatever process it talks to.
 #[derive(Default)]
 struct Known {
     session: Option<String>,

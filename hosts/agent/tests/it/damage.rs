@@ -80,7 +80,7 @@ async fn a_damaged_transcript_goes_on_in_a_fork_and_its_owner_is_told() {
     let first = &observation.so_far[0].event;
     assert_eq!(first, &ObservedEvent::ForkedBeforeDamage { damage: told.clone() });
     assert_eq!(conversation.damage(), Some(&told));
-    // What was consumed before the damage is not done again.
+    // A message that was consumed before the damage is not done again.
     for message in ["a", "b"] {
         let receipt = conversation.send(IncomingMessage::new(message, message)).unwrap();
         assert!(in_time(receipt.is_consumed()).await);

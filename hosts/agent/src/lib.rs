@@ -73,4 +73,7 @@ pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
 pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
 pub use steering::{QueueFull, Steering};
-pub use transcript::{Kind, Replay, TranscriptError, TranscriptInfo, TranscriptMessage, Transcripts};
+pub use transcript::{
+    CleanUp, DamagedTranscript, Kind, RemovalReason, RemovedConversation, Replay, Retention, TranscriptError,
+    TranscriptInfo, TranscriptMessage, Transcripts,
+};

@@ -1,6 +1,6 @@
 //! Putting files back as they were before a turn, from copies that were kept when tools changed them.
 
-use crate::transcript::{Header, Record, TranscriptError, Transcripts, now};
+use crate::transcript::{COPIES, Header, Record, TranscriptError, Transcripts, now};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -152,7 +152,7 @@ impl Checkpoints {
 impl Transcripts {
     /// The directory of a transcript's copies.
     fn copies(&self, id: &str) -> Result<PathBuf, TranscriptError> {
-        Ok(self.path(id)?.with_extension("files"))
+        Ok(self.path(id)?.with_extension(COPIES))
     }
 
     /// Puts the files that a run changed back as they were before the turn of a message; of all turns without a message. A file that
@@ -166,7 +166,7 @@ impl Transcripts {
     pub fn rewind(&self, id: &str, options: RewindOptions) -> Result<Rewound, TranscriptError> {
         let RewindOptions { message, force } = options;
         let loaded = self.load_until_damage(id)?;
-        if let Some(parent) = loaded.header.parent {
+        if let Some(parent) = loaded.header.delegating().cloned() {
             return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
         }
         let answers: Vec<(u64, u32, bool)> = loaded
@@ -222,7 +222,7 @@ impl Transcripts {
         headers.sort_by(|one, other| one.id.cmp(&other.id));
         while let Some((parent, turn)) = parents.pop() {
             let is_undone = |header: &&Header| {
-                header.parent.as_deref() == Some(&*parent) && header.parent_turn.is_none_or(|of| of >= turn)
+                header.delegating() == Some(&parent) && header.parent_turn.is_none_or(|of| of >= turn)
             };
             for header in headers.iter().filter(is_undone) {
                 if let Ok(loaded) = self.load_until_damage(&header.id) {

@@ -173,6 +173,7 @@ impl<'s> Run<'s> {
         let calls = pending.calls.clone();
         self.check()?;
         let toolbox = self.toolbox().await?;
+        self.refuse_changed(&toolbox, &calls)?;
         // A final answer among them was given its result when the conversation was resumed.
         self.run_calls(&toolbox, calls).await?;
         Ok(())

@@ -9,9 +9,10 @@ use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use crate::steering::Steering;
 use crate::transcript::{
-    Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts, VERSION, Writer,
-    new_id, now,
+    Conversation, DamagedTranscript, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts,
+    VERSION, Writer, new_id, now,
 };
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,26 @@ impl Agent {
     ///
     /// The transcript cannot be written.
     pub fn session(&self, request: &DelegationRequest) -> Result<Session, TranscriptError> {
-        Session::start(self, request)
+        Session::start(self, request, None)
+    }
+
+    /// Starts a conversation of its own that stands below another one: it is listed, with its parent, and can be sent to and resumed like others,
+    /// and a [clean-up](Transcripts::clean_up) keeps it as long as its parent.
+    ///
+    /// # Errors
+    ///
+    /// There is no transcript of the parent, this agent is a sub-agent, or the transcript cannot be written.
+    pub fn session_below(
+        &self,
+        parent: &str,
+        request: &DelegationRequest,
+    ) -> Result<Session, TranscriptError> {
+        if let Some(delegating) = &self.0.parent {
+            let parent = delegating.transcript.clone();
+            return Err(TranscriptError::SubAgent { id: parent.clone(), parent });
+        }
+        self.transcripts(parent)?.existing(parent)?;
+        Session::start(self, request, Some(parent.to_owned()))
     }
 
     /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
@@ -89,6 +109,41 @@ impl Agent {
     /// There is no such transcript, another run writes it, it is damaged, it belongs to another workspace, or it is that of a sub-agent.
     pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
         Session::resume(self, transcript)
+    }
+
+    /// Opens a conversation as [`resume`](Self::resume) does, but goes on with a damaged transcript in a fork that has the lines before the
+    /// damage: the one that was made when it was opened before, or a new one. [`Session::damage`] tells of it, for the conversation's owner. The
+    /// damaged file is left as it is.
+    ///
+    /// # Errors
+    ///
+    /// As `resume`, and the first line is damaged, or the fork cannot be written.
+    pub fn resume_or_fork(&self, transcript: &str) -> Result<Session, TranscriptError> {
+        let mut id = transcript.to_owned();
+        let mut damage = None;
+        let mut opened = BTreeSet::new();
+        loop {
+            let error = match Session::resume(self, &id) {
+                Ok(mut session) => {
+                    session.damage = damage.map(|(line, reason)| DamagedTranscript {
+                        damaged: transcript.to_owned(),
+                        line,
+                        reason,
+                        fork: id,
+                    });
+                    return Ok(session);
+                }
+                Err(error) => error,
+            };
+            match &error {
+                // The fork may have been damaged, too.
+                TranscriptError::Corrupt { line, reason, .. } if *line > 1 && opened.insert(id.clone()) => {
+                    damage.get_or_insert_with(|| (*line, reason.clone()));
+                    id = self.transcripts(&id)?.fork_before_damage(&id)?;
+                }
+                _ => return Err(error),
+            }
+        }
     }
 
     /// Goes on with a copy of a conversation, up to a message; see [`Transcripts::fork`].
@@ -123,10 +178,15 @@ pub struct Session {
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
     pub(crate) is_resumed: bool,
+    damage: Option<DamagedTranscript>,
 }
 
 impl Session {
-    fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
+    fn start(
+        agent: &Agent,
+        request: &DelegationRequest,
+        below: Option<String>,
+    ) -> Result<Self, TranscriptError> {
         let Inner { caller, transcripts, parent, .. } = &*agent.0;
         let id = new_id();
         let session = request.session_id.clone().or_else(|| caller.session_id.clone());
@@ -138,9 +198,10 @@ impl Session {
             id,
             above: agents_above(&named(caller.clone(), name.as_ref())),
             agent: name,
-            depth: caller.depth,
+            // A conversation of its own is no sub-agent.
+            depth: if below.is_some() { 0 } else { caller.depth },
             workspace: Some(agent.workspace()),
-            parent: parent.as_ref().map(|parent| parent.transcript.clone()),
+            parent: parent.as_ref().map(|parent| parent.transcript.clone()).or(below),
             parent_turn: parent.as_ref().map(|parent| parent.turn),
             forked_from: None,
             at: now(),
@@ -154,7 +215,7 @@ impl Session {
     fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
         let transcripts = agent.transcripts(id)?;
         let header = transcripts.header(id);
-        if let Some(parent) = header.as_ref().and_then(|header| header.parent.clone()) {
+        if let Some(parent) = header.as_ref().and_then(Header::delegating).cloned() {
             return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
         }
         // Before a line is written: the transcript stays as it is.
@@ -198,6 +259,7 @@ impl Session {
             deferral: None,
             is_owner,
             is_resumed: false,
+            damage: None,
         }
     }
 
@@ -219,6 +281,11 @@ impl Session {
     /// Returns the id of the transcript.
     pub fn id(&self) -> &str {
         &self.header.id
+    }
+
+    /// Returns the damage because of which the conversation goes on in a fork.
+    pub fn damage(&self) -> Option<&DamagedTranscript> {
+        self.damage.as_ref()
     }
 
     /// Returns the session of the toolkit that the tool calls belong to.

@@ -5,13 +5,16 @@ mod file;
 mod fork;
 mod record;
 mod replay;
+mod retention;
 mod runs;
 
 pub(crate) use conversation::{Conversation, Item};
 pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
+pub use fork::DamagedTranscript;
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};
 pub use replay::Replay;
+pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
 
 use serde::Serialize;
@@ -21,6 +24,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_models::Message;
 
+/// The extension of the directory of a transcript's copies of changed files.
+pub(crate) const COPIES: &str = "files";
+/// The extension of a transcript that is not there whole yet.
+const NEW: &str = "new";
 /// The longest id of a transcript.
 const MAX_ID_BYTES: usize = 100;
 
@@ -53,7 +60,11 @@ pub enum TranscriptError {
         path: PathBuf,
     },
     /// A line is not what was written.
-    #[error("cannot read transcript {}: line {line} is damaged ({reason}); fork it at a message before that line", path.display())]
+    #[error("cannot read transcript {}: line {line} is damaged ({reason}); {}", path.display(), if *line > 1 {
+        "fork it at a message before that line"
+    } else {
+        "nothing stands before that line, so begin a new conversation"
+    })]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -121,6 +132,9 @@ pub struct TranscriptInfo {
     /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The transcript below which it stands: that of the agent that delegated, or of the conversation that began this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// How many agents stand above the one whose transcript it is. A sub-agent's transcript, of a depth above 0, cannot be resumed.
     pub depth: u32,
     /// The first task.
@@ -216,6 +230,7 @@ impl Transcripts {
             id: id.to_owned(),
             workspace: header.workspace,
             agent: header.agent,
+            parent: header.parent,
             depth: header.depth,
             task: task.unwrap_or_default(),
             turns: conversation.turns,
@@ -237,17 +252,27 @@ impl Transcripts {
 
     /// Makes a transcript.
     pub(crate) fn create(&self, header: &Header) -> Result<Writer, TranscriptError> {
+        self.create_directory()?;
+        Writer::create(&self.path(&header.id)?, header)
+    }
+
+    /// Makes a transcript with lines that are there already, which is there whole or not at all.
+    pub(crate) fn create_whole(&self, header: &Header, records: &[Record]) -> Result<(), TranscriptError> {
+        self.create_directory()?;
+        Writer::create_whole(&self.path(&header.id)?, header, records)
+    }
+
+    fn create_directory(&self) -> Result<(), TranscriptError> {
         let cannot =
             |error: io::Error| TranscriptError::io("create the directory of", &self.directory, &error);
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.directory).map_err(cannot)?;
-        Writer::create(&self.path(&header.id)?, header)
+        builder.create(&self.directory).map_err(cannot)
     }
 
-    fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {
+    pub(crate) fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {
         let path = self.path(id)?;
         if path.is_file() { Ok(path) } else { Err(self.unknown(id)) }
     }

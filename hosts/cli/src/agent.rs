@@ -28,7 +28,7 @@ use toolkit_agent::{
 use toolkit_host::McpSelection;
 use toolkit_host::{AgentOptions, Host, HostBuilder};
 use transcripts::place;
-pub(crate) use transcripts::{LATEST, named, stop, transcripts};
+pub(crate) use transcripts::{LATEST, named, note_damage, stop, transcripts};
 
 /// The most bytes of a task from standard input.
 const MAX_TASK_BYTES: u64 = 1 << 20;
@@ -257,7 +257,7 @@ fn run(request: &AgentRequest, context: &Context<'_>, console: &mut Console<'_>)
     });
     let mut show = Show::new(format, console);
     let (result, id) = runtime.block_on(async {
-        let mut session = open(request, &agent, &transcripts, caller, task.as_ref())?;
+        let mut session = open(request, &agent, &transcripts, caller, task.as_ref(), console)?;
         let id = session.id().to_owned();
         let result = {
             let mut run = pin!(async {
@@ -307,6 +307,7 @@ fn open(
     transcripts: &Transcripts,
     caller: &Caller,
     task: Option<&DelegationRequest>,
+    console: &mut Console<'_>,
 ) -> Result<Session, Stop> {
     if let Some(fork) = &request.fork {
         let (id, message) = place(fork)?;
@@ -314,7 +315,11 @@ fn open(
         return agent.fork(&id, message).map_err(stop);
     }
     match &request.resume {
-        Some(id) => agent.resume(&named(id, transcripts, caller)?).map_err(stop),
+        Some(id) => {
+            let session = agent.resume_or_fork(&named(id, transcripts, caller)?).map_err(stop)?;
+            note_damage(session.damage(), console);
+            Ok(session)
+        }
         None => {
             let task = task.cloned().unwrap_or_default();
             agent.session(&task).map_err(stop)

@@ -4,9 +4,10 @@ mod complete;
 #[cfg(unix)]
 mod idle;
 mod input;
+mod open;
 mod typed;
 
-use crate::agent::{self, LATEST, Show, named, stop};
+use crate::agent::{self, LATEST, Show, named, note_damage, stop};
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
@@ -16,16 +17,12 @@ use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use complete::Words;
 use input::{Entry, Input};
+use open::OpenConversation;
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{Caller, CancellationToken, Toolbox, approval::TerminalApprover, text::escape_line};
+use toolkit::{Caller, Toolbox, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
-    Agent, AgentEvent, DelegationRequest, FinalAnswer, RunOptions, Session, StopReason, ToolAgentResult,
-    Transcripts,
+    Agent, Conversations, DelegationRequest, FinalAnswer, Session, StopReason, ToolAgentResult, Transcripts,
 };
 #[cfg(feature = "mcp")]
 use toolkit_host::McpSelection;
@@ -143,20 +140,24 @@ fn run(
         max_turns: request.max_turns,
         interrupts,
         format,
-        session: None,
+        conversations: Conversations::new(),
+        open: None,
         waiting: VecDeque::new(),
         last_failed: false,
     };
     if let Some(id) = &request.resume {
         let id = named(id, &chat.transcripts, caller)?;
-        let session = chat.agent()?.resume(&id).map_err(stop)?;
-        console.note(&format!("Continuing {id}, after {} messages.", session.messages().len()));
-        chat.session = Some(session);
+        let session = chat.agent()?.resume_or_fork(&id).map_err(stop)?;
+        note_damage(session.damage(), console);
+        console.note(&format!("Continuing {}, after {} messages.", session.id(), session.messages().len()));
+        chat.open(session)?;
     } else {
         // A missing setting is reported before the first prompt.
         chat.agent()?;
     }
-    chat.talk(input, console)
+    let ended = chat.talk(input, console);
+    runtime.block_on(chat.conversations.end_all());
+    ended
 }
 
 struct Chat<'a> {
@@ -168,7 +169,8 @@ struct Chat<'a> {
     max_turns: Option<u32>,
     interrupts: Interrupts,
     format: Format,
-    session: Option<Session>,
+    conversations: Conversations,
+    open: Option<OpenConversation>,
     /// Commands that were typed while the model worked.
     waiting: VecDeque<String>,
     last_failed: bool,
@@ -221,8 +223,8 @@ impl Chat<'_> {
             was_interrupted = result.stop_reason == StopReason::Cancelled;
             self.last_failed = !matches!(result.stop_reason, StopReason::Answered | StopReason::Cancelled);
         }
-        if let Some(session) = self.session.take().filter(|_| input.is_terminal()) {
-            console.note(&format!("`chat --resume={}` continues this conversation.", session.id()));
+        if let Some(open) = self.open.as_ref().filter(|_| input.is_terminal()) {
+            console.note(&format!("`chat --resume={}` continues this conversation.", open.id()));
         }
         Ok(if self.last_failed { Exit::Failed } else { Exit::Success })
     }
@@ -230,8 +232,8 @@ impl Chat<'_> {
     /// Waits for what the person says, or for the end of a background job.
     fn next(&mut self, input: &mut Input) -> Result<Entry, Stop> {
         let woken = async {
-            match &mut self.session {
-                Some(session) => session.woken().await,
+            match &self.open {
+                Some(open) => open.woken().await,
                 None => std::future::pending().await,
             }
         };
@@ -249,7 +251,8 @@ impl Chat<'_> {
                 console.note("Tab completes commands, tools and files. A line that ends with `\\` continues on the next line.");
             }
             ("new", _) => {
-                self.session = None;
+                self.open = None;
+                self.runtime.block_on(self.conversations.end_all());
                 console.note("A new conversation begins with your next message.");
             }
             ("tools", _) => {
@@ -264,8 +267,8 @@ impl Chat<'_> {
                 let before = self.caller.model.replace(name.to_owned());
                 match self.agent() {
                     Ok(agent) => {
-                        if let Some(session) = &mut self.session {
-                            session.set_agent(agent);
+                        if let Some(open) = &self.open {
+                            open.set_agent(agent);
                         }
                         console.note(&format!("Continuing with {}.", escape_line(name)));
                     }
@@ -275,19 +278,18 @@ impl Chat<'_> {
                     }
                 }
             }
-            ("session", _) => match &self.session {
-                Some(session) => {
-                    let files = session.files_modified();
-                    console.note(&format!(
-                        "{}: {} messages, {} files changed",
-                        session.id(),
-                        session.messages().len(),
-                        files.len()
-                    ));
-                    for file in files {
-                        console.note(&format!("  {}", escape_line(&file.display().to_string())));
+            ("session", _) => match &self.open {
+                Some(open) => match self.transcripts.messages(open.id()) {
+                    Ok(messages) => {
+                        let (id, files) = (open.id(), open.files());
+                        let (messages, changed) = (messages.len(), files.len());
+                        console.note(&format!("{id}: {messages} messages, {changed} files changed"));
+                        for file in files {
+                            console.note(&format!("  {}", escape_line(&file.display().to_string())));
+                        }
                     }
-                }
+                    Err(error) => console.error(&error.to_string()),
+                },
                 None => console.note("There is no conversation yet."),
             },
             ("exit" | "quit", _) => return true,
@@ -301,75 +303,40 @@ impl Chat<'_> {
         false
     }
 
-    /// Says something to the model, or lets it go on with what waits for it, and shows its answer.
+    /// Makes a conversation of a session.
+    fn open(&mut self, session: Session) -> Result<&mut OpenConversation, Stop> {
+        let _entered = self.runtime.enter();
+        Ok(self.open.insert(OpenConversation::new(&self.conversations, session)?))
+    }
+
+    /// Says something to the model, or lets it go on with what waits for it, and shows its answer, and those to what was typed too late for it.
     fn turn(
         &mut self,
         message: Option<&str>,
         is_terminal: bool,
         console: &mut Console<'_>,
     ) -> Result<ToolAgentResult, Stop> {
-        let task = message.map(DelegationRequest::new);
-        let mut session = match self.session.take() {
-            Some(session) => session,
-            None => self.agent()?.session(&task.clone().unwrap_or_default()).map_err(stop)?,
-        };
-        let cancel = CancellationToken::new();
-        self.interrupts.set(Some(cancel.clone()));
-        let events = Arc::<Mutex<VecDeque<AgentEvent>>>::default();
-        let options = RunOptions::new().cancel(cancel).observer({
-            let events = Arc::clone(&events);
-            move |event| events.lock().unwrap_or_else(PoisonError::into_inner).push_back(event)
-        });
-        let mut show = Show::new(self.format, console);
-        let steering = session.steering();
-        let waiting = &mut self.waiting;
-        let mut typed = is_terminal.then(Typed::open).flatten();
-        let result = self.runtime.block_on(async {
-            let mut run = pin!(async {
-                match task {
-                    Some(task) => session.run(task, options).await,
-                    None => session.go_on(options).await,
-                }
-            });
-            let mut typing = pin!(async {
-                loop {
-                    match &mut typed {
-                        Some(typed) => {
-                            for line in typed.lines().await {
-                                // A message beyond the limit of those that wait has a turn of its own.
-                                if line.starts_with('/') || steering.send(&*line).is_err() {
-                                    waiting.push_back(line);
-                                }
-                            }
-                        }
-                        None => std::future::pending::<()>().await,
-                    }
-                }
-            });
-            poll_fn(|context| {
-                // It never ends.
-                let _: Poll<()> = typing.as_mut().poll(context);
-                let polled = run.as_mut().poll(context);
-                // While a question stands on the terminal, nothing is written over it.
-                if polled.is_ready() || self.format == Format::Json || !TerminalApprover::is_asking() {
-                    let events = std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner));
-                    for event in events {
-                        if let Err(stop) = show.event(&event, console) {
-                            return Poll::Ready(Err(stop));
-                        }
-                    }
-                }
-                polled.map(Ok)
-            })
-            .await
-        });
-        self.interrupts.set(None);
-        let result = result?;
-        if self.format == Format::Text {
-            show.answered(&result, console)?;
+        if self.open.is_none() {
+            let task = message.map(DelegationRequest::new).unwrap_or_default();
+            let session = self.agent()?.session(&task).map_err(stop)?;
+            self.open(session)?;
         }
-        self.session = Some(session);
-        Ok(result)
+        let Some(open) = &mut self.open else {
+            return Err(Stop::failed("there is no conversation".to_owned()));
+        };
+        open.begin(message)?;
+        let mut typed = is_terminal.then(Typed::open).flatten();
+        loop {
+            let mut show = Show::new(self.format, console);
+            let run = open.run(&self.interrupts, &mut show, &mut typed, &mut self.waiting, console);
+            let result = self.runtime.block_on(run)?;
+            if self.format == Format::Text {
+                show.answered(&result, console)?;
+            }
+            if !open.is_busy() || self.interrupts.terminated().is_some() {
+                return Ok(result);
+            }
+        }
     }
 }
 

@@ -21,10 +21,19 @@ pub(super) fn replay(records: &[Record], agent: &Inner) -> Vec<Value> {
     for record in records {
         match record {
             Record::Message {
-                kind: Kind::Task | Kind::Addition, message: Message::User(message), ..
+                kind: Kind::Task | Kind::Addition,
+                message: Message::User(message),
+                consumes,
+                ..
             } => {
                 let texts = message.content.iter().filter_map(Content::as_text);
-                updates.extend(texts.map(|text| chunk("user_message_chunk", text)));
+                updates.extend(texts.map(|text| {
+                    let mut update = chunk("user_message_chunk", text);
+                    if let Some(id) = consumes.first() {
+                        update["messageId"] = id.as_str().into();
+                    }
+                    update
+                }));
             }
             Record::Answer { id, answer, .. } => {
                 updates.extend(answer_updates(*id, answer, &results, agent));

@@ -124,7 +124,10 @@ struct OfSession {
 #[serde(rename_all = "camelCase")]
 struct Prompt {
     session_id: String,
-    prompt: Vec<Block>,
+    #[serde(rename = "prompt")]
+    blocks: Vec<Block>,
+    #[serde(default)]
+    message_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -269,11 +272,11 @@ impl Server {
                 }))
             }
             "session/prompt" => {
-                let Prompt { session_id, prompt } = params(method, given)?;
+                let Prompt { session_id, blocks, message_id } = params(method, given)?;
                 let session = self.session(&session_id)?;
-                let task = task(prompt)?;
-                let receipt = session.begin(id, task)?;
-                Now::Later(Box::pin(async move { session.prompt(receipt).await }))
+                let task = task(blocks)?;
+                let sent = session.begin(id, task, message_id)?;
+                Now::Later(Box::pin(async move { session.prompt(sent).await }))
             }
             "session/set_mode" => {
                 let SetMode { session_id, mode_id } = params(method, given)?;

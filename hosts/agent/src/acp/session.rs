@@ -40,6 +40,8 @@ fn to_json(mode: Mode) -> Value {
 
 /// A session that is open: a conversation in which the editor waits for the end of each prompt.
 pub(super) struct Session {
+    /// The id by which the editor knows it: that of its transcript, or of a damaged one of which this is a fork.
+    id: String,
     link: SharedLink,
     conversation: Conversation,
     /// The list that it is in.
@@ -47,6 +49,16 @@ pub(super) struct Session {
     /// The request of the prompt that is under way, and its message.
     running: Mutex<Option<(Value, String)>>,
     ending: Mutex<Option<Ending>>,
+}
+
+/// The longest id of a message that an editor gives.
+const MAX_MESSAGE_ID_BYTES: usize = 256;
+
+/// A prompt that was taken.
+pub(super) struct Sent {
+    /// The id of its message, if the editor gave it.
+    message: Option<String>,
+    receipt: Receipt,
 }
 
 /// The time for the end of a session.
@@ -105,22 +117,30 @@ impl Session {
             .build();
         let session = match start {
             Start::New => agent.session(&DelegationRequest::default()),
-            Start::Load(id) | Start::Resume(id) => agent.resume(id),
+            Start::Load(id) | Start::Resume(id) => agent.resume_or_fork(id),
         };
         let session = session.map_err(|error| fault(&error))?;
-        let id = session.id().to_owned();
+        let id = match start {
+            Start::New => session.id(),
+            Start::Load(id) | Start::Resume(id) => id,
+        };
+        let id = id.to_owned();
         // It is set here alone.
         let _ = link.session.set(id.clone());
-        if let Start::Load(id) = start {
-            let records = transcripts.load(id).map_err(|error| fault(&error))?.records;
+        if let Start::Load(_) = start {
+            let records = transcripts.load(session.id()).map_err(|error| fault(&error))?.records;
             for update in replay(&records, &agent.0) {
                 link.update(&update);
             }
         }
+        if let Some(damage) = session.damage() {
+            tracing::warn!(target: "toolkit::agent", "{damage}");
+            link.update(&chunk("agent_message_chunk", &format!("[{damage}.]\n\n")));
+        }
         // The editor begins each run: one that a crash interrupted waits for the next prompt.
         let options = ConversationOptions::new().wakes(false).resumes(false);
         let conversation = conversations
-            .open(id, session, options)
+            .open(id.clone(), session, options)
             .map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
         conversation.observe_with({
             let link = Arc::clone(&link);
@@ -132,7 +152,14 @@ impl Session {
             }
         });
         let conversations = conversations.clone();
-        Ok(Self { link, conversation, conversations, running: Mutex::default(), ending: Mutex::default() })
+        Ok(Self {
+            id,
+            link,
+            conversation,
+            conversations,
+            running: Mutex::default(),
+            ending: Mutex::default(),
+        })
     }
 
     pub(super) fn set_ending(&self, ending: Ending) {
@@ -150,7 +177,7 @@ impl Session {
     }
 
     pub(super) fn id(&self) -> &str {
-        self.conversation.id()
+        &self.id
     }
 
     /// The modes, and the present one.
@@ -172,8 +199,18 @@ impl Session {
         Ok(())
     }
 
-    /// Takes up a prompt, unless another one is under way.
-    pub(super) fn begin(&self, request: &Value, task: DelegationRequest) -> Result<Receipt, Fault> {
+    /// Takes up a prompt, unless another one is under way. One that is sent again with the id of its message, as after a crash, is not done twice:
+    /// its run goes on, or its answer is known.
+    pub(super) fn begin(
+        &self,
+        request: &Value,
+        task: DelegationRequest,
+        message: Option<String>,
+    ) -> Result<Sent, Fault> {
+        if message.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_MESSAGE_ID_BYTES) {
+            let message = format!("`messageId` is empty or longer than {MAX_MESSAGE_ID_BYTES} bytes");
+            return Err(Fault::params(message));
+        }
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_some() {
             return Err(Fault::new(
@@ -181,11 +218,11 @@ impl Session {
                 "a prompt is under way in this session; wait for its end, or cancel it with `session/cancel`",
             ));
         }
-        let id = new_id();
+        let id = message.clone().unwrap_or_else(new_id);
         let sent = self.conversation.send(IncomingMessage::of(id.clone(), task));
         let receipt = sent.map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
         *running = Some((request.clone(), id));
-        Ok(receipt)
+        Ok(Sent { message, receipt })
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -203,12 +240,21 @@ impl Session {
     }
 
     /// Waits for the end of a prompt.
-    pub(super) async fn prompt(&self, receipt: Receipt) -> Result<Value, Fault> {
-        let ended = receipt.ended().await;
+    pub(super) async fn prompt(&self, sent: Sent) -> Result<Value, Fault> {
+        let Sent { message, receipt } = sent;
+        let ended = receipt.clone().ended().await;
         // Before the answer: the next prompt may follow at once.
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // It was cancelled before it began.
-        let Some(Ended { result, .. }) = ended else { return Ok(json!({"stopReason": "cancelled"})) };
+        let Some(Ended { result, .. }) = ended else {
+            if receipt.is_consumed().await {
+                return Err(Fault::new(
+                    Fault::REQUEST,
+                    "an earlier prompt with this `messageId` was taken up, and its end is not known any more; load the session to see what came of it",
+                ));
+            }
+            // It was cancelled before it began.
+            return Ok(stopped("cancelled", message));
+        };
         let stop_reason = match result.stop_reason {
             StopReason::Answered | StopReason::Finished | StopReason::NoFinalAnswer => "end_turn",
             StopReason::Cancelled => "cancelled",
@@ -226,7 +272,15 @@ impl Session {
         if !matches!(result.stop_reason, StopReason::Answered | StopReason::Cancelled) {
             self.link.update(&chunk("agent_message_chunk", &format!("\n\n[{}]", result.summary)));
         }
-        Ok(json!({"stopReason": stop_reason}))
+        Ok(stopped(stop_reason, message))
+    }
+}
+
+/// The answer to a prompt.
+fn stopped(reason: &str, message: Option<String>) -> Value {
+    match message {
+        Some(message) => json!({"stopReason": reason, "userMessageId": message}),
+        None => json!({"stopReason": reason}),
     }
 }
 

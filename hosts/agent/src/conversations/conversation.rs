@@ -3,12 +3,12 @@
 use super::flights::{Ended, Flights, IncomingMessage, Outcome, Place, Receipt};
 use super::mode::Mode;
 use super::watch::{Observation, ObservedEvent, Watch};
-use super::worker;
+use super::worker::{self, NextRun};
 use crate::agent::Agent;
 use crate::events::Observer;
 use crate::session::Session;
 use crate::steering::Steering;
-use crate::transcript::{Runs, new_id};
+use crate::transcript::{DamagedTranscript, Runs, new_id};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -20,10 +20,11 @@ use toolkit::CancellationToken;
 pub struct ConversationOptions {
     /// The most messages that wait; 1,000 by default. A further one is refused.
     pub max_waiting: usize,
-    /// Begins a run when a background job ends, so that the model is told of it; true by default.
+    /// Begins a run when a background job ends, so that the model is told of it; true by default. Otherwise [`Conversation::woken`] waits for that,
+    /// and [`Conversation::wake`] begins the run.
     pub wakes: bool,
-    /// Goes on at once with a run that a crash interrupted; true by default. Otherwise the next message begins a run of its own, which begins the
-    /// calls again that waited for an answer.
+    /// Goes on at once with a run that a crash interrupted; true by default. Otherwise it goes on when its message is sent again; another message
+    /// begins a run of its own, which begins the calls again that waited for an answer.
     pub resumes: bool,
 }
 
@@ -86,11 +87,14 @@ pub(super) struct Shared {
     name: String,
     /// The id of the transcript.
     id: String,
+    damage: Option<DamagedTranscript>,
     pub(super) options: ConversationOptions,
     pub(super) watch: Watch,
     pub(super) state: Mutex<State>,
     /// Notified when there is something to do.
     pub(super) changed: Notify,
+    /// Notified when something waits for the model that no message brought.
+    pub(super) news: Notify,
     /// Cancelled when the conversation has to end.
     pub(super) ending: CancellationToken,
     /// Cancelled once the task has ended.
@@ -104,8 +108,14 @@ pub(super) struct State {
     pub(super) mode: Mode,
     pub(super) running: Option<Running>,
     pub(super) runs: Runs,
-    /// The run that a crash interrupted, until it goes on.
-    pub(super) resumes: Option<String>,
+    /// The run that a crash interrupted and that goes on next.
+    pub(super) resumes: Option<NextRun>,
+    /// The run that a crash interrupted, and that goes on if its message is sent again before another run begins.
+    pub(super) interrupted: Option<String>,
+    /// True if something waits for the model that no message brought.
+    pub(super) has_news: bool,
+    /// True if a run has to begin with it.
+    pub(super) wakes_next: bool,
     steering: Steering,
 }
 
@@ -120,12 +130,16 @@ pub(super) struct Running {
 impl Conversation {
     pub(super) fn begin(name: String, session: Session, options: ConversationOptions) -> Self {
         let agent = session.agent.clone();
+        let resumes_at_once = options.resumes;
         let state = State {
             flights: Flights::default(),
             mode: Mode::of(&agent),
             agent,
             running: None,
-            resumes: session.open_run().filter(|_| options.resumes).map(|run| match run {
+            resumes: None,
+            has_news: false,
+            wakes_next: false,
+            interrupted: session.open_run().map(|run| match run {
                 // The run of an earlier version has no id.
                 "" => new_id(),
                 run => run.to_owned(),
@@ -136,13 +150,24 @@ impl Conversation {
         let shared = Arc::new(Shared {
             name,
             id: session.id().to_owned(),
+            damage: session.damage().cloned(),
             options,
             watch: Watch::new(),
             state: Mutex::new(state),
             changed: Notify::new(),
+            news: Notify::new(),
             ending: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
+        if let Some(damage) = shared.damage.clone() {
+            shared.watch.send(ObservedEvent::ForkedBeforeDamage { damage });
+        }
+        if resumes_at_once {
+            let mut state = shared.lock();
+            if let Some(run) = state.interrupted.take() {
+                shared.resume(&mut state, run, None);
+            }
+        }
         tokio::spawn(worker::work(Arc::clone(&shared), session));
         Self(shared)
     }
@@ -157,8 +182,13 @@ impl Conversation {
         &self.0.id
     }
 
+    /// Returns the damage because of which it goes on in a fork, of which its owner should know.
+    pub fn damage(&self) -> Option<&DamagedTranscript> {
+        self.0.damage.as_ref()
+    }
+
     /// Sends a message. One with an id that is on its way, or that a run has consumed, also in an earlier process, is not sent twice: the receipt is
-    /// that of the first.
+    /// that of the first. If a crash interrupted its run, and no other run has begun since, that run goes on.
     ///
     /// # Errors
     ///
@@ -173,8 +203,11 @@ impl Conversation {
                 let ended = Ended { run, result: Arc::new(result.clone()) };
                 return Ok(Receipt::known(Outcome::Ended(ended)));
             }
-            let goes_on = state.resumes.as_ref() == Some(&run)
-                || state.running.as_ref().is_some_and(|running| running.run == run);
+            if state.interrupted.as_ref() == Some(&run) && !self.0.ending.is_cancelled() {
+                self.0.resume(&mut state, run.clone(), Some(message.id.clone()));
+                self.0.changed.notify_one();
+            }
+            let goes_on = state.running.as_ref().is_some_and(|running| running.run == run);
             return Ok(if goes_on {
                 state.flights.add(message, Place::Consumed(run))
             } else {
@@ -200,6 +233,28 @@ impl Conversation {
         drop(state);
         self.0.changed.notify_one();
         Ok(receipt)
+    }
+
+    /// Waits until something waits for the model that no message brought: the end of a background job. Where the [options](ConversationOptions::wakes)
+    /// say so, a run begins by itself, and this waits for ever.
+    pub async fn woken(&self) {
+        loop {
+            let news = self.0.news.notified();
+            if self.0.lock().has_news {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    /// Begins a run with what waits for the model. Returns false if nothing does.
+    pub fn wake(&self) -> bool {
+        let mut state = self.0.lock();
+        let has_news = state.has_news && !self.0.ending.is_cancelled();
+        state.wakes_next |= has_news;
+        drop(state);
+        self.0.changed.notify_one();
+        has_news
     }
 
     /// Returns the ids of the messages that wait for a run of their own.

@@ -2,6 +2,7 @@
 
 use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
+use crate::transcript::new_id;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -22,6 +23,11 @@ impl IncomingMessage {
     /// Returns a message that waits for its turn.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self::of(id, DelegationRequest::new(text))
+    }
+
+    /// Returns a message with a new id, for a sender that never sends it again.
+    pub fn once(text: impl Into<String>) -> Self {
+        Self::new(new_id(), text)
     }
 
     /// Returns a message with all parts of a request.

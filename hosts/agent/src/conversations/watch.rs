@@ -2,6 +2,7 @@
 
 use crate::events::{AgentEvent, Observer};
 use crate::result::ToolAgentResult;
+use crate::transcript::DamagedTranscript;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -46,6 +47,11 @@ pub enum ObservedEvent {
     ModeSet {
         /// The mode.
         mode: super::Mode,
+    },
+    /// The transcript is damaged, and the conversation goes on in a fork that has the lines before the damage.
+    ForkedBeforeDamage {
+        /// The damaged transcript and the fork.
+        damage: DamagedTranscript,
     },
     /// An event of the run.
     Run {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use toolkit::CancellationToken;
 
 /// The next run of a conversation.
-struct NextRun {
+pub(super) struct NextRun {
     id: String,
     /// `None` for a run that a crash interrupted, and for one that the end of a background job begins.
     task: Option<IncomingMessage>,
@@ -33,12 +33,8 @@ impl Drop for AtEnd {
 
 pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
     let at_end = AtEnd(Arc::clone(&shared));
-    let resumed = shared.resume();
     // While nothing can be recorded, only a message begins a run: what waits for the model would begin one after the other.
     let mut may_wake = true;
-    if let Some(next) = resumed {
-        may_wake = do_run(&shared, &mut session, next).await;
-    }
     while let Some(next) = next(&shared, &mut session, may_wake).await {
         may_wake = do_run(&shared, &mut session, next).await;
     }
@@ -47,20 +43,33 @@ pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
 }
 
 async fn next(shared: &Shared, session: &mut Session, may_wake: bool) -> Option<NextRun> {
+    let mut is_told = false;
     loop {
+        // Made before the look, so that what comes after it is not missed.
+        let changed = shared.changed.notified();
+        let resumed = shared.lock().resumes.take();
+        if resumed.is_some() {
+            return resumed;
+        }
         if shared.ending.is_cancelled() {
             return None;
         }
-        // Made before the look, so that what comes after it is not missed.
-        let changed = shared.changed.notified();
         if let Some(next) = shared.take_task() {
             return Some(next);
+        }
+        if shared.lock().wakes_next {
+            return Some(shared.wake());
         }
         tokio::select! {
             () = changed => {}
             () = shared.ending.cancelled() => return None,
-            () = session.woken(), if may_wake && shared.options.wakes => {
-                return Some(shared.begin_run(new_id(), None));
+            () = session.woken(), if may_wake && !is_told => {
+                if shared.options.wakes {
+                    return Some(shared.wake());
+                }
+                is_told = true;
+                shared.lock().has_news = true;
+                shared.news.notify_waiters();
             }
         }
     }
@@ -70,27 +79,39 @@ impl Shared {
     /// Begins a run with the first message that waits. From then on a cancellation of the message is one of the run.
     fn take_task(&self) -> Option<NextRun> {
         let mut state = self.lock();
+        if state.resumes.is_some() {
+            return state.resumes.take();
+        }
         let task = state.flights.take_task()?;
-        Some(begin(self, &mut state, new_id(), Some(task)))
+        let message = Some(task.id.clone());
+        Some(self.begin(&mut state, new_id(), message, Some(task)))
     }
 
-    /// Begins the run again that a crash interrupted.
-    fn resume(&self) -> Option<NextRun> {
+    /// Lets the run go on next that a crash interrupted. `message` is the one that was sent again for it.
+    pub(super) fn resume(&self, state: &mut State, run: String, message: Option<String>) {
+        state.resumes = Some(self.begin(state, run, message, None));
+    }
+
+    /// Begins a run with what waits for the model.
+    fn wake(&self) -> NextRun {
         let mut state = self.lock();
-        let run = state.resumes.take()?;
-        Some(begin(self, &mut state, run, None))
+        let resumed = state.resumes.take();
+        resumed.unwrap_or_else(|| self.begin(&mut state, new_id(), None, None))
     }
 
-    fn begin_run(&self, id: String, task: Option<IncomingMessage>) -> NextRun {
-        begin(self, &mut self.lock(), id, task)
+    fn begin(
+        &self,
+        state: &mut State,
+        id: String,
+        message: Option<String>,
+        task: Option<IncomingMessage>,
+    ) -> NextRun {
+        let cancel = self.ending.child_token();
+        state.interrupted = None;
+        (state.has_news, state.wakes_next) = (false, false);
+        state.running = Some(Running { run: id.clone(), task: message, cancel: cancel.clone() });
+        NextRun { id, task, cancel }
     }
-}
-
-fn begin(shared: &Shared, state: &mut State, id: String, task: Option<IncomingMessage>) -> NextRun {
-    let cancel = shared.ending.child_token();
-    let message = task.as_ref().map(|task| task.id.clone());
-    state.running = Some(Running { run: id.clone(), task: message, cancel: cancel.clone() });
-    NextRun { id, task, cancel }
 }
 
 /// Does a run to its end. Returns false if it could not be recorded.

@@ -179,7 +179,7 @@ impl Run<'_> {
     }
 
     /// Writes the result of a call.
-    fn give(
+    pub(super) fn give(
         &mut self,
         answer: u64,
         call: usize,
@@ -276,7 +276,7 @@ impl Run<'_> {
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
             let (toolbox, mut options) = (toolbox.clone(), options.clone());
             if self.session.journal.is_kept() {
-                options = options.ask_journal(questions.of_call(place));
+                options = options.ask_journal(questions.of_call(place, &toolbox, &call));
             }
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;

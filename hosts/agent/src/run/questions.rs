@@ -1,12 +1,14 @@
 //! The questions of calls in the transcript: a call that waits for a person, and did nothing yet, can be begun again after a crash.
 
-use super::Run;
+use super::{Ending, Run};
 use crate::transcript::Record;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question};
+use toolkit::{ToolCall, Toolbox};
+use toolkit_models::ToolOutput;
 
 /// The sender of what calls ask and are answered, to the run that writes it.
 pub(super) struct Questions(mpsc::UnboundedSender<Note>);
@@ -19,9 +21,8 @@ pub(super) struct Note {
 }
 
 enum NoteKind {
-    Asked { digest: String },
-    Allowed,
-    Denied,
+    Asked { digest: String, tool: String },
+    Answered { digest: String, is_allowed: bool },
 }
 
 /// Returns the sender for the calls of a group, and the receiver.
@@ -32,13 +33,16 @@ pub(super) fn questions() -> (Questions, mpsc::UnboundedReceiver<Note>) {
 
 impl Questions {
     /// The record of the questions of one call.
-    pub(super) fn of_call(&self, call: usize) -> Arc<dyn AskJournal> {
-        Arc::new(OfCall { call, notes: self.0.clone() })
+    pub(super) fn of_call(&self, place: usize, toolbox: &Toolbox, call: &ToolCall) -> Arc<dyn AskJournal> {
+        let (toolbox, tool) = (toolbox.clone(), call.name.clone());
+        Arc::new(OfCall { call: place, toolbox, tool, notes: self.0.clone() })
     }
 }
 
 struct OfCall {
     call: usize,
+    toolbox: Toolbox,
+    tool: String,
     notes: mpsc::UnboundedSender<Note>,
 }
 
@@ -57,12 +61,13 @@ impl OfCall {
 
 impl AskJournal for OfCall {
     fn asked<'a>(&'a self, ask: &'a PendingAsk) -> Journaling<'a> {
-        self.write(NoteKind::Asked { digest: digest(ask.question()) })
+        let tool = tool_digest(&self.toolbox, &self.tool);
+        self.write(NoteKind::Asked { digest: digest(ask.question()), tool })
     }
 
-    fn answered<'a>(&'a self, _ask: &'a PendingAsk, answer: &'a Answer) -> Journaling<'a> {
+    fn answered<'a>(&'a self, ask: &'a PendingAsk, answer: &'a Answer) -> Journaling<'a> {
         let is_allowed = matches!(answer, Answer::Allow { .. });
-        self.write(if is_allowed { NoteKind::Allowed } else { NoteKind::Denied })
+        self.write(NoteKind::Answered { digest: digest(ask.question()), is_allowed })
     }
 }
 
@@ -71,18 +76,26 @@ impl Run<'_> {
     pub(super) async fn note_question(&mut self, answer: u64, note: Note) {
         let Note { call, kind, written } = note;
         // A question of something that outlives its call: a line about a call that has its result would make the file unreadable.
-        let pending = self.session.journal.conversation.pending();
-        let is_waited_for = pending.is_some_and(|pending| {
+        let pending = self.session.journal.conversation.pending().filter(|pending| {
             pending.answer == answer && pending.results.get(call).is_some_and(Option::is_none)
         });
-        if !is_waited_for {
+        let Some(pending) = pending else {
             let _ = written.send(Err("the call is over".to_owned()));
             return;
-        }
+        };
         let record = match kind {
-            NoteKind::Asked { digest } => Record::Asked { answer, call, digest },
-            NoteKind::Allowed => Record::Allowed { answer, call },
-            NoteKind::Denied => Record::Denied { answer, call },
+            NoteKind::Asked { digest, tool } => {
+                // The answer that the person may have given to the earlier question is none to this one.
+                let instead_of = pending.asked_before(call).filter(|before| *before != digest);
+                let instead_of = instead_of.map(str::to_owned);
+                Record::Asked { answer, call, digest, tool, instead_of }
+            }
+            NoteKind::Answered { digest, .. } if !pending.has_asked(call, &digest) => {
+                let _ = written.send(Err("the answer is to another question than the call asked".to_owned()));
+                return;
+            }
+            NoteKind::Answered { is_allowed: true, .. } => Record::Allowed { answer, call },
+            NoteKind::Answered { is_allowed: false, .. } => Record::Denied { answer, call },
         };
         let stored = match self.session.journal.record(&record) {
             Ok(()) => self.session.journal.sync().await,
@@ -91,6 +104,40 @@ impl Run<'_> {
         // A call that is gone waits for nothing.
         let _ = written.send(stored.map_err(|error| error.to_string()));
     }
+}
+
+impl Run<'_> {
+    /// Gives those calls a result that waited for a person when the program ended, and whose tool has changed since: the person, and the
+    /// model, meant another one.
+    pub(super) fn refuse_changed(&mut self, toolbox: &Toolbox, calls: &[ToolCall]) -> Result<(), Ending> {
+        let Some(pending) = self.session.journal.conversation.pending() else { return Ok(()) };
+        let answer = pending.answer;
+        let is_changed = |(place, call): &(usize, &ToolCall)| {
+            pending.may_begin_again(*place)
+                && pending.tool_of(*place) != Some(&tool_digest(toolbox, &call.name))
+        };
+        let changed: Vec<_> = calls.iter().enumerate().filter(is_changed).collect();
+        for (place, call) in changed {
+            let text = format!(
+                "not run: the program ended while the call waited for an answer, and `{}` is not the same tool any more. Make the \
+                 call again if it is still needed",
+                call.name
+            );
+            self.begin_step(toolbox, call, None);
+            self.end_step(&call.id, Err(text.clone()), None);
+            self.give(answer, place, ToolOutput::error(call, text), Vec::new(), None)?;
+        }
+        Ok(())
+    }
+}
+
+/// The SHA-256 of the source and the definition of a tool; empty if there is none of this name.
+fn tool_digest(toolbox: &Toolbox, name: &str) -> String {
+    let (Some(tool), Ok(definition)) = (toolbox.tool(name), toolbox.definition(name)) else {
+        return String::new();
+    };
+    let text = serde_json::to_string(&(tool.source().to_string(), definition)).unwrap_or_default();
+    HEXLOWER.encode(&Sha256::digest(text))
 }
 
 /// The SHA-256 of the parts of a question that an answer relies on.

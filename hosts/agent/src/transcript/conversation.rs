@@ -37,8 +37,21 @@ pub(crate) struct Pending {
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) started: BTreeSet<usize>,
     /// The calls that asked a person before they did anything.
-    asked: BTreeMap<usize, Asking>,
+    asked: BTreeMap<usize, Questions>,
     pub(crate) results: Vec<Option<ToolOutput>>,
+}
+
+/// The questions of one call.
+#[derive(Debug, Clone, Default)]
+struct Questions {
+    /// The state of the last one; `None` if the call has begun again and asked nothing yet.
+    state: Option<Asking>,
+    /// The digests of those since the call began.
+    digests: Vec<String>,
+    /// The digests of those that it asked when it had begun before.
+    before: Vec<String>,
+    /// The digest of the tool.
+    tool: String,
 }
 
 /// The state of a question.
@@ -77,8 +90,12 @@ impl Conversation {
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
         self.runs.apply(record);
         match record {
-            Record::Transcript(_) | Record::Run { .. } | Record::End { .. } | Record::Failed { .. } => {}
-            Record::Forked => {
+            Record::Transcript(_)
+            | Record::Format { .. }
+            | Record::Run { .. }
+            | Record::End { .. }
+            | Record::Failed { .. } => {}
+            Record::Forked { .. } => {
                 // None of its calls may begin again: the other conversation goes on with them, or they may have acted.
                 if let Some(pending) = &mut self.pending {
                     pending.asked.clear();
@@ -118,12 +135,21 @@ impl Conversation {
                     return Err(format!("message {answer} has no such call"));
                 }
                 pending.started.extend(calls);
-                // Begun again: what it asked before counts no longer.
-                pending.asked.retain(|call, _| !calls.contains(call));
+                for (_, questions) in pending.asked.iter_mut().filter(|(call, _)| calls.contains(call)) {
+                    questions.begin_again();
+                }
             }
-            Record::Asked { answer, call, .. } => self.asked(*answer, *call, Asking::Waits)?,
-            Record::Allowed { answer, call } => self.asked(*answer, *call, Asking::Allowed)?,
-            Record::Denied { answer, call } => self.asked(*answer, *call, Asking::Denied)?,
+            Record::Asked { answer, call, digest, tool, .. } => {
+                let questions = self.asked(*answer, *call, Asking::Waits)?;
+                questions.digests.push(digest.clone());
+                questions.tool.clone_from(tool);
+            }
+            Record::Allowed { answer, call } => {
+                self.asked(*answer, *call, Asking::Allowed)?;
+            }
+            Record::Denied { answer, call } => {
+                self.asked(*answer, *call, Asking::Denied)?;
+            }
             Record::Result { answer, call, output, .. } => {
                 let pending = self.pending_of(*answer)?;
                 match pending.results.get_mut(*call) {
@@ -173,17 +199,17 @@ impl Conversation {
         pending.ok_or_else(|| format!("message {answer} waits for no result"))
     }
 
-    fn asked(&mut self, answer: u64, call: usize, now: Asking) -> Result<(), String> {
+    fn asked(&mut self, answer: u64, call: usize, now: Asking) -> Result<&mut Questions, String> {
         let pending = self.pending_of(answer)?;
         if !pending.started.contains(&call) {
             return Err(format!("call {call} of message {answer} has not begun"));
         }
+        let questions = pending.asked.entry(call).or_default();
         // Once it was allowed it may have acted, whatever it asks later.
-        let state = pending.asked.entry(call).or_insert(now);
-        if *state != Asking::Allowed {
-            *state = now;
+        if questions.state != Some(Asking::Allowed) {
+            questions.state = Some(now);
         }
-        Ok(())
+        Ok(questions)
     }
 
     fn push(&mut self, id: u64, kind: Kind, message: Message) {
@@ -204,7 +230,27 @@ impl Conversation {
 impl Pending {
     /// Returns true if a call without a result has waited for a person when the program ended: it did nothing, and can be begun again.
     pub(crate) fn may_begin_again(&self, place: usize) -> bool {
-        self.results[place].is_none() && self.asked.get(&place) == Some(&Asking::Waits)
+        self.results[place].is_none() && self.state_of(place) == Some(Asking::Waits)
+    }
+
+    fn state_of(&self, place: usize) -> Option<Asking> {
+        self.asked.get(&place)?.state
+    }
+
+    /// Returns the digest of the tool of a call that asked.
+    pub(crate) fn tool_of(&self, place: usize) -> Option<&str> {
+        self.asked.get(&place).map(|questions| &*questions.tool)
+    }
+
+    /// Returns true if a call has asked this question since it began.
+    pub(crate) fn has_asked(&self, place: usize, digest: &str) -> bool {
+        self.asked.get(&place).is_some_and(|questions| questions.digests.iter().any(|asked| asked == digest))
+    }
+
+    /// Returns the digest of the question that a call that began again asked before, in place of its next one.
+    pub(crate) fn asked_before(&self, place: usize) -> Option<&str> {
+        let questions = self.asked.get(&place)?;
+        questions.before.get(questions.digests.len()).map(String::as_str)
     }
 
     /// The results that are missing when nobody runs the calls any more: what started is interrupted, the rest never ran. Calls that may begin
@@ -213,7 +259,7 @@ impl Pending {
         let missing = self.calls.iter().enumerate().filter(|(call, _)| self.results[*call].is_none());
         let missing = missing.filter(|(call, _)| !self.may_begin_again(*call));
         let lost = missing.map(|(place, call)| {
-            let text = if self.asked.get(&place) == Some(&Asking::Denied) {
+            let text = if self.state_of(place) == Some(Asking::Denied) {
                 "interrupted: the user did not allow what the call asked for, and then the program ended. Check the current state before \
                  you continue"
             } else if self.started.contains(&place) {
@@ -225,6 +271,16 @@ impl Pending {
             (place, ToolOutput::error(call, text))
         });
         lost.collect()
+    }
+}
+
+impl Questions {
+    /// Lets the questions before count for nothing but a comparison.
+    fn begin_again(&mut self) {
+        self.state = None;
+        if !self.digests.is_empty() {
+            self.before = std::mem::take(&mut self.digests);
+        }
     }
 }
 

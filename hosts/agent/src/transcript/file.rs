@@ -30,6 +30,8 @@ pub(crate) struct Loaded {
     pub(crate) header: Header,
     pub(crate) conversation: Conversation,
     pub(crate) records: Vec<Record>,
+    /// The first damaged line, counted from 1, and why it cannot be read, if the lines before it were asked for.
+    pub(crate) damage: Option<(usize, String)>,
     /// The bytes of whole lines.
     length: u64,
 }
@@ -54,11 +56,47 @@ impl Writer {
         let cannot = |error: io::Error| TranscriptError::io("open", path, &error);
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
         lock(&file, path)?;
-        let loaded = load(&mut file, path, Damage::Refuse)?;
+        // A clean-up may have removed it since it was opened.
+        path.metadata().map_err(cannot)?;
+        let mut loaded = load(&mut file, path, Damage::Refuse)?;
         file.set_len(loaded.length).map_err(cannot)?;
         file.seek(SeekFrom::Start(loaded.length)).map_err(cannot)?;
-        let writer = Self { file, path: path.to_owned(), length: loaded.length, is_broken: false };
+        let mut writer = Self { file, path: path.to_owned(), length: loaded.length, is_broken: false };
+        if loaded.header.version < VERSION {
+            writer.append(&Record::Format { version: VERSION })?;
+            loaded.header.version = VERSION;
+        }
         Ok((writer, loaded))
+    }
+
+    /// Makes a transcript of lines that are there already. It is there once all of them are on the disk.
+    pub(crate) fn create_whole(
+        path: &Path,
+        header: &Header,
+        records: &[Record],
+    ) -> Result<(), TranscriptError> {
+        let cannot = |error: io::Error| TranscriptError::io("create", path, &error);
+        let new = path.with_extension(super::NEW);
+        let mut writer = Self::create(&new, header)?;
+        let written = records.iter().try_for_each(|record| writer.append(record));
+        let written = written.and_then(|()| {
+            writer.file.sync_all().map_err(cannot)?;
+            fail_points::pass("transcript_copied");
+            std::fs::rename(&new, path).map_err(cannot)?;
+            sync_directory(path).map_err(cannot)
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        written
+    }
+
+    /// Locks a transcript without reading it, until the file is dropped.
+    pub(crate) fn hold(path: &Path) -> Result<File, TranscriptError> {
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        let file = file.map_err(|error| TranscriptError::io("open", path, &error))?;
+        lock(&file, path)?;
+        Ok(file)
     }
 
     /// Appends a line. Once this returns, a kill of the process does not lose it.
@@ -111,6 +149,19 @@ pub(crate) enum Damage {
     Stop,
 }
 
+/// Has the name of a file reach the disk.
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
+}
+
+/// Does nothing: other systems have names reach the disk with the file.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "the form of the one for Unix")]
+fn sync_directory(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 fn lock(file: &File, path: &Path) -> Result<(), TranscriptError> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -136,14 +187,18 @@ fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, Transcript
     let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let mut records = Vec::new();
     let mut conversation = Conversation::default();
+    let (mut version, mut damaged) = (None, None);
     let lines = bytes[..length].split_inclusive(|byte| *byte == b'\n');
     for (line, text) in (1..).zip(lines) {
         let mut add = || -> Result<Record, String> {
             let record: Record = serde_json::from_slice(text).map_err(|error| error.to_string())?;
             match (&record, line) {
-                (Record::Transcript(header), 1) if (1..=VERSION).contains(&header.version) => {}
-                (Record::Transcript(header), 1) => {
-                    return Err(format!("version {} is not known here", header.version));
+                (Record::Transcript(Header { version: stated, .. }), 1)
+                | (Record::Format { version: stated }, 2..) => {
+                    if !(1..=VERSION).contains(stated) {
+                        return Err(format!("version {stated} is not known here"));
+                    }
+                    version = Some(*stated);
                 }
                 (Record::Transcript(_), _) => return Err("a second first line".to_owned()),
                 (_, 1) => return Err("the first line is missing".to_owned()),
@@ -155,11 +210,16 @@ fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, Transcript
         match (add(), damage) {
             (Ok(record), _) => records.push(record),
             (Err(reason), Damage::Refuse) => return Err(corrupt(line, reason)),
-            (Err(_), Damage::Stop) => break,
+            (Err(reason), Damage::Stop) => {
+                damaged = Some((line, reason));
+                break;
+            }
         }
     }
     let Some(Record::Transcript(header)) = records.first() else {
-        return Err(corrupt(1, "it has no whole line".to_owned()));
+        let reason = damaged.map_or_else(|| "it has no whole line".to_owned(), |(_, reason)| reason);
+        return Err(corrupt(1, reason));
     };
-    Ok(Loaded { header: header.clone(), conversation, records, length: length as u64 })
+    let header = Header { version: version.unwrap_or(header.version), ..header.clone() };
+    Ok(Loaded { header, conversation, records, damage: damaged, length: length as u64 })
 }

@@ -1,7 +1,36 @@
 //! A transcript that begins as another one did.
 
+use super::file::Writer;
 use super::record::Fork;
-use super::{Header, Record, TranscriptError, Transcripts, new_id, now};
+use super::{Header, Record, TranscriptError, Transcripts, VERSION, new_id, now};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A damaged transcript, and the fork in which its conversation goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DamagedTranscript {
+    /// The id of the damaged one, which is left as it is.
+    pub damaged: String,
+    /// The damaged line, counted from 1.
+    pub line: usize,
+    /// Why it cannot be read.
+    pub reason: String,
+    /// The id of the fork, which has the lines before the damage.
+    pub fork: String,
+}
+
+impl fmt::Display for DamagedTranscript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { damaged, line, reason, fork } = self;
+        write!(
+            f,
+            "transcript `{damaged}` is damaged: line {line} cannot be read ({reason}). The conversation goes on in transcript `{fork}`, \
+             which has the lines before; the damaged file is left as it is"
+        )
+    }
+}
 
 impl Transcripts {
     /// Copies a transcript up to a message, and returns the id of the copy. The results of a message with tool calls belong to it.
@@ -26,24 +55,62 @@ impl Transcripts {
         if message.is_some() && !is_there {
             return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message: until, last });
         }
+        let is_later = |record: &Record| number(record).is_some_and(|number| number > until);
+        let mut records = loaded.records;
+        let end = records.iter().position(is_later).unwrap_or(records.len());
+        records.truncate(end);
+        let fork = Fork { transcript: id.to_owned(), message: until, damaged_line: None };
+        self.create_fork(loaded.header, records, fork)
+    }
+
+    /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// The transcript is not there any more, another process opens it, its first line is damaged, or the copy cannot be written.
+    pub(crate) fn fork_before_damage(&self, id: &str) -> Result<String, TranscriptError> {
+        // Two that open it at once go on in one fork, not in two.
+        let _held = Writer::hold(&self.existing(id)?)?;
+        let is_its = |header: &Header| {
+            let fork = header.forked_from.as_ref();
+            fork.is_some_and(|fork| fork.transcript == id && fork.damaged_line.is_some())
+        };
+        let made = self.headers().into_iter().filter(is_its).max_by_key(|header| header.at);
+        if let Some(header) = made {
+            return Ok(header.id);
+        }
+        let loaded = self.load_until_damage(id)?;
+        let message = loaded.records.iter().filter_map(number).max().unwrap_or_default();
+        let damaged_line = loaded.damage.map(|(line, _)| line);
+        let fork = Fork { transcript: id.to_owned(), message, damaged_line };
+        self.create_fork(loaded.header, loaded.records, fork)
+    }
+
+    fn create_fork(
+        &self,
+        forked: Header,
+        mut records: Vec<Record>,
+        fork: Fork,
+    ) -> Result<String, TranscriptError> {
+        let id = new_id();
+        let damaged_line = fork.damaged_line;
         let header = Header {
-            id: new_id(),
-            forked_from: Some(Fork { transcript: id.to_owned(), message: until }),
+            version: VERSION,
+            // Its tool calls are a session of their own.
+            session: format!("agent {id}"),
+            id,
+            forked_from: Some(fork),
             at: now(),
             // The copy of a sub-agent's transcript is a conversation like others.
             depth: 0,
-            parent: None,
+            parent: forked.parent.clone().filter(|_| damaged_line.is_some()),
             parent_turn: None,
-            ..loaded.header
+            ..forked
         };
-        // Its tool calls are a session of their own.
-        let header = Header { session: format!("agent {}", header.id), ..header };
-        let mut writer = self.create(&header)?;
-        let is_later = |record: &Record| number(record).is_some_and(|number| number > until);
-        for record in loaded.records.iter().skip(1).take_while(|record| !is_later(record)) {
-            writer.append(record)?;
-        }
-        writer.append(&Record::Forked)?;
+        // The first line, and with it the version, is the copy's own.
+        records.retain(|record| !matches!(record, Record::Transcript(_) | Record::Format { .. }));
+        records.push(Record::Forked { damaged_line });
+        self.create_whole(&header, &records)?;
         Ok(header.id)
     }
 }

@@ -77,6 +77,12 @@ pub(crate) enum Record {
         call: usize,
         /// The SHA-256 of the question: its kind, patterns, conditions and details.
         digest: String,
+        /// The SHA-256 of the tool: its source and its definition. A call begins again with the same tool alone.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tool: String,
+        /// The SHA-256 of the question that the call asked in its place before the program ended, if that was another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instead_of: Option<String>,
     },
     /// The person allowed the call, which goes on.
     Allowed {
@@ -129,7 +135,16 @@ pub(crate) enum Record {
         usage: Option<Usage>,
     },
     /// The end of the lines that were copied from another transcript: their runs, and the calls that they left open, belong to that one.
-    Forked,
+    Forked {
+        /// The damaged line of that transcript, if this one goes on in its place: the messages that its runs consumed stay consumed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damaged_line: Option<usize>,
+    },
+    /// Lines of this version of the format follow: the transcript was begun in an earlier one.
+    Format {
+        /// The version.
+        version: u32,
+    },
     /// The run ended.
     End {
         /// The id of the run; an earlier version wrote none.
@@ -162,7 +177,7 @@ pub(crate) struct Header {
     /// The workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) workspace: Option<PathBuf>,
-    /// The transcript of the agent that delegated.
+    /// The transcript of the agent that delegated; of a conversation, the one that began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
     /// The turn of that transcript that delegated.
@@ -175,11 +190,22 @@ pub(crate) struct Header {
     pub(crate) at: u64,
 }
 
+impl Header {
+    /// The transcript of the agent that delegated, if this is that of a sub-agent and no conversation of its own.
+    pub(crate) fn delegating(&self) -> Option<&String> {
+        self.parent.as_ref().filter(|_| self.depth > 0)
+    }
+}
+
 /// The place at which a transcript was forked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Fork {
     pub(crate) transcript: String,
     pub(crate) message: u64,
+    /// The damaged line before which it was forked, if the conversation goes on here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) damaged_line: Option<usize>,
 }
 
 /// The author of a message.

@@ -39,7 +39,9 @@ impl Runs {
                     self.consume(id.clone(), run.clone());
                 }
             }
-            Record::Forked => *self = Self::default(),
+            Record::Forked { damaged_line: None } => *self = Self::default(),
+            // The end of its open run may stand behind the damage.
+            Record::Forked { .. } => (self.begun, self.open) = (None, None),
             Record::End { run, result } => {
                 (self.begun, self.open) = (None, None);
                 if let Some(run) = run {

@@ -2,11 +2,11 @@
 
 mod sessions;
 
-use crate::common::{call, log, results, scripted, tools, transcripts};
+use crate::common::{Log, call, log, results, scripted, tools, transcripts};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -24,7 +24,11 @@ struct Host {
     confirms: bool,
     /// Counts the sessions whose toolkits were shut down.
     ended: Arc<AtomicUsize>,
+    /// A service of each toolkit, as long as it lives.
+    services: Services,
 }
+
+type Services = Arc<Mutex<Vec<Weak<Log>>>>;
 
 impl AcpHost for Host {
     fn open(&self, setup: AcpSetup) -> AcpOpening<'_> {
@@ -32,7 +36,9 @@ impl AcpHost for Host {
             if setup.mcp_servers.iter().any(|server| server.name == "broken") {
                 return Err("the server `broken` cannot be used".to_owned());
             }
-            let builder = tools(&log())
+            let log = log();
+            self.services.lock().unwrap().push(Arc::downgrade(&log));
+            let builder = tools(&log)
                 .tool(toolkit::tool_ref!(builtin_tools::fs::write))
                 .tool(toolkit::tool_ref!(builtin_tools::fs::read))
                 .change_hook(setup.unsaved_guard())
@@ -79,6 +85,7 @@ struct Editor {
     directory: tempfile::TempDir,
     model: Arc<Scripted>,
     ended: Arc<AtomicUsize>,
+    services: Services,
 }
 
 impl Editor {
@@ -92,11 +99,19 @@ impl Editor {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);
         let ended = Arc::<AtomicUsize>::default();
-        let host = Host { model: Arc::clone(&model), transcripts, confirms, ended: Arc::clone(&ended) };
+        let services = Services::default();
+        let host = Host {
+            model: Arc::clone(&model),
+            transcripts,
+            confirms,
+            ended: Arc::clone(&ended),
+            services: Arc::clone(&services),
+        };
         let served = tokio::spawn(serve(BufReader::new(reader), writer, host, CancellationToken::new()));
         let (reader, writer) = tokio::io::split(ours);
         let lines = BufReader::new(reader).lines();
-        let mut editor = Self { lines, writer, served, next: 0, seen: Vec::new(), directory, model, ended };
+        let mut editor =
+            Self { lines, writer, served, next: 0, seen: Vec::new(), directory, model, ended, services };
         let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
         let answer = editor.call("initialize", params).await.unwrap();
         assert_eq!((&answer["protocolVersion"], &answer["authMethods"]), (&json!(1), &json!([])));

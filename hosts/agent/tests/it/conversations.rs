@@ -8,7 +8,7 @@ use toolkit::prelude::*;
 use toolkit::{approval::Answer as Approval, approval::ScriptedApprover, tool_ref};
 use toolkit_agent::{
     Agent, AgentEvent, Conversation, ConversationOptions, Conversations, DelegationRequest, FinalAnswer,
-    IncomingMessage, Mode, Observation, ObservedEvent, SendError, Steering, StopReason,
+    IncomingMessage, Kind, Mode, Observation, ObservedEvent, SendError, Steering, StopReason, Transcripts,
 };
 use toolkit_models::{Answer, Message, Scripted};
 
@@ -248,15 +248,13 @@ async fn a_fork_goes_on_with_no_run_and_no_call_of_the_first_conversation() {
     assert_eq!(in_time(running.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
 }
 
-#[tokio::test]
-async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
-    let (_directory, transcripts) = transcripts();
+/// A conversation whose only run, with the message `a`, was interrupted before its end was written, opened again so that it does not go on by itself.
+async fn interrupted(transcripts: &Transcripts, conversations: &Conversations) -> Conversation {
     let log = log();
     let agent = Agent::builder(tools(&log).build().unwrap(), answers_each() as _)
         .final_answer(FinalAnswer::Text)
         .transcripts(transcripts.clone())
         .build();
-    let conversations = Conversations::new();
     let session = agent.session(&DelegationRequest::default()).unwrap();
     let first = conversations.open("one", session, ConversationOptions::new()).unwrap();
     in_time(first.send(IncomingMessage::new("a", "a")).unwrap().ended()).await.unwrap();
@@ -268,9 +266,45 @@ async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
     std::fs::write(&path, &text[..cut]).unwrap();
     let session = agent.resume(first.id()).unwrap();
     assert!(session.open_run().is_some());
-    let again = conversations.open("one", session, ConversationOptions::new().resumes(false)).unwrap();
+    conversations.open("one", session, ConversationOptions::new().resumes(false)).unwrap()
+}
+
+#[tokio::test]
+async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
+    let (_directory, transcripts) = transcripts();
+    let conversations = Conversations::new();
+    let again = interrupted(&transcripts, &conversations).await;
+    in_time(again.send(IncomingMessage::new("b", "b")).unwrap().ended()).await.unwrap();
     let receipt = again.send(IncomingMessage::new("a", "a")).unwrap();
     assert!(in_time(receipt.clone().is_consumed()).await && in_time(receipt.ended()).await.is_none());
+}
+
+#[tokio::test]
+async fn an_interrupted_run_goes_on_when_its_message_is_sent_again() {
+    let (_directory, transcripts) = transcripts();
+    let conversations = Conversations::new();
+    let again = interrupted(&transcripts, &conversations).await;
+    let run = {
+        let session = again.send(IncomingMessage::new("a", "a")).unwrap();
+        // It can be cancelled at once.
+        assert!(again.cancel_message("a"));
+        in_time(session.ended()).await.unwrap()
+    };
+    assert_eq!(run.result.stop_reason, StopReason::Cancelled);
+    in_time(again.end()).await;
+    let texts = transcripts.messages(again.id()).unwrap();
+    let tasks = texts.iter().filter(|message| message.kind == Kind::Task).count();
+    assert_eq!(tasks, 1, "the message is not said twice");
+    let text =
+        std::fs::read_to_string(transcripts.directory().join(format!("{}.jsonl", again.id()))).unwrap();
+    let runs: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| {
+        runs.iter().filter(|line| line["record"] == kind).map(|line| line["run"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of("run"), of("end")),
+        (vec![run.run.clone().into(), run.run.clone().into()], vec![run.run.into()])
+    );
 }
 
 #[tokio::test]

@@ -19,14 +19,14 @@ use toolkit_agent::{
 use toolkit_models::{Answer, Message, Scripted};
 
 /// The directory in which the child works; it is a child where this is set.
-const DIRECTORY: &str = "TOOLKIT_AGENT_TEST_CRASHES_IN";
-const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
-const MESSAGES: [&str; 4] = ["m1", "m2", "m3", "m4"];
+pub(crate) const DIRECTORY: &str = "TOOLKIT_AGENT_TEST_CRASHES_IN";
+pub(crate) const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
+pub(crate) const MESSAGES: [&str; 4] = ["m1", "m2", "m3", "m4"];
 
-struct Ledger(PathBuf);
+pub(crate) struct Ledger(pub(crate) PathBuf);
 
 impl Ledger {
-    fn note(&self, file: &str, text: &str) {
+    pub(crate) fn note(&self, file: &str, text: &str) {
         let mut file = OpenOptions::new().create(true).append(true).open(self.0.join(file)).unwrap();
         file.write_all(format!("{text}\n").as_bytes()).unwrap();
     }
@@ -53,7 +53,7 @@ async fn crash_stall() -> String {
 }
 
 /// Two calls for each task, and a call that does not end for `m3`; then the answer.
-fn model() -> Scripted {
+pub(crate) fn model() -> Scripted {
     Scripted::with(|request| {
         crate::common::assert_whole(&request.messages);
         let tasks = request.messages.iter().enumerate().filter_map(|(at, message)| match message {
@@ -73,6 +73,16 @@ fn model() -> Scripted {
     })
 }
 
+pub(crate) fn tools(directory: &Path) -> Toolkit {
+    Toolkit::empty()
+        .tool(tool_ref!(crash_effect))
+        .tool(tool_ref!(crash_deploy))
+        .tool(tool_ref!(crash_stall))
+        .service(Ledger(directory.to_owned()))
+        .build()
+        .unwrap()
+}
+
 /// The program that ends anywhere: it goes on with the conversation, and sends what has no reported answer.
 #[test]
 fn child() {
@@ -80,13 +90,7 @@ fn child() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let ledger = Ledger(directory.clone());
-        let toolkit = Toolkit::empty()
-            .tool(tool_ref!(crash_effect))
-            .tool(tool_ref!(crash_deploy))
-            .tool(tool_ref!(crash_stall))
-            .service(Ledger(directory.clone()))
-            .build()
-            .unwrap();
+        let toolkit = tools(&directory);
         let asked = Ledger(directory.clone());
         let approver = CallbackApprover::new(move |ask| {
             asked.note("asked", &ask.origin().call_id);
@@ -163,7 +167,7 @@ fn check(points: &[String]) -> bool {
             command.env(FAIL_POINT, point);
         }
         let output = command.output().unwrap();
-        check_transcript(directory.path());
+        check_transcripts(directory.path(), directory.path().join("done").exists());
         if directory.path().join("done").exists() {
             break;
         }
@@ -171,29 +175,32 @@ fn check(points: &[String]) -> bool {
         assert!(run < points.len() && !error.contains("panicked"), "{points:?}: {error}");
         crashed += 1;
     }
-    let lines = |file: &str| -> Vec<String> {
-        let text = fs::read_to_string(directory.path().join(file)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    };
     // Each message is reported, by the process that knew its end or a later one.
-    let reported: BTreeSet<String> =
-        lines("reported").iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    let reported = lines_of(directory.path(), "reported");
+    let reported: BTreeSet<&str> = reported.iter().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(reported.into_iter().collect::<Vec<_>>(), MESSAGES);
     crashed > 0
 }
 
 fn records(directory: &Path) -> Vec<Value> {
-    let transcripts = Transcripts::new(directory.join("agents"));
-    let Some(info) = transcripts.list().into_iter().next() else { return Vec::new() };
-    let text = fs::read_to_string(transcripts.directory().join(format!("{}.jsonl", info.id))).unwrap();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    let entries = fs::read_dir(directory.join("agents")).into_iter().flatten();
+    let files = entries.map(|entry| entry.unwrap().path());
+    let texts = files.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap());
+    texts
+        .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())
+        .collect()
 }
 
-fn check_transcript(directory: &Path) {
-    let effects = fs::read_to_string(directory.join("effects")).unwrap_or_default();
+pub(crate) fn lines_of(directory: &Path, file: &str) -> Vec<String> {
+    let text = fs::read_to_string(directory.join(file)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Checks what processes did that were killed, and what the last one did.
+pub(crate) fn check_transcripts(directory: &Path, is_done: bool) {
     let mut seen = BTreeSet::new();
-    for effect in effects.lines() {
-        assert!(seen.insert(effect.to_owned()), "{effect} was done twice");
+    for effect in lines_of(directory, "effects") {
+        assert!(seen.insert(effect.clone()), "{effect} was done twice");
     }
     let (mut consumed, mut ends) = (BTreeMap::new(), BTreeMap::new());
     let mut run = Value::Null;
@@ -211,17 +218,14 @@ fn check_transcript(directory: &Path) {
         }
     }
     assert!(ends.values().all(|count| *count == 1), "{ends:?}");
-    if directory.join("done").exists() {
+    if is_done {
         assert_eq!(consumed.len(), MESSAGES.len(), "{consumed:?}");
         for run in consumed.values() {
             assert_eq!(ends.get(run), Some(&1), "{run} of {ends:?}");
         }
         // A question that was not answered was asked again: the call is done, or it was interrupted after the answer.
         for id in ["m1-deploy", "m2-deploy", "m4-deploy"] {
-            let was_asked = fs::read_to_string(directory.join("asked"))
-                .unwrap_or_default()
-                .lines()
-                .any(|line| line == id);
+            let was_asked = lines_of(directory, "asked").iter().any(|line| line == id);
             let lost = lost(directory, id);
             assert!(!was_asked || lost != Some("not run"), "{id}");
             assert!(lost != Some("not run") || !seen.contains(id), "{id}");
@@ -240,7 +244,7 @@ fn lost(directory: &Path, call: &str) -> Option<&'static str> {
 }
 
 /// Points at which a process ends: at each line, or after each sync.
-fn point(name: &str, pass: usize) -> String {
+pub(crate) fn point(name: &str, pass: usize) -> String {
     format!("{name}:{pass}")
 }
 

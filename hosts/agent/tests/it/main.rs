@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod acp;
+mod acp_crashes;
 mod approvals;
 mod calls;
 mod cancel;
@@ -10,6 +11,7 @@ mod common;
 mod context;
 mod conversations;
 mod crashes;
+mod damage;
 mod delegate;
 mod delegated_rules;
 mod finish;
@@ -18,6 +20,8 @@ mod limits;
 mod loops;
 mod prefix;
 mod properties;
+mod questions;
+mod retention;
 mod rewind;
 mod secrets;
 mod steering;

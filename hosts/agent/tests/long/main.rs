@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+#[path = "../it/acp_crashes.rs"]
+#[allow(dead_code, reason = "these tests share a part of it")]
+mod acp_crashes;
 #[path = "../it/cancel.rs"]
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod cancel;
@@ -35,6 +38,11 @@ fn killed_200_times_at_random_points() {
 #[test]
 fn a_conversation_that_ends_at_any_line_loses_and_repeats_nothing() {
     crashes::check_each_point();
+}
+
+#[test]
+fn a_session_of_an_editor_that_ends_at_any_line_loses_and_repeats_nothing() {
+    acp_crashes::check_each_point();
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use crate::format::Format;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use toolkit::{
+    approval::TerminalApprover,
     text::{escape_block, escape_line},
     views::{Step, StepStatus, StepType},
 };
@@ -33,6 +34,11 @@ impl Show {
     pub(crate) fn new(format: Format, console: &Console<'_>) -> Self {
         let streams = format == Format::Text && console.err_is_terminal;
         Self { format, streams, is_within_line: false, begun: HashSet::new() }
+    }
+
+    /// Returns true unless a question stands on the terminal, over which nothing is written.
+    pub(crate) fn may_show(&self) -> bool {
+        self.format == Format::Json || !TerminalApprover::is_asking()
     }
 
     /// Shows an event.

@@ -1,9 +1,10 @@
 //! The transcripts that a command line names.
 
+use crate::console::Console;
 use crate::exit::Stop;
 use std::path::Path;
 use toolkit::{Caller, text::escape_line};
-use toolkit_agent::{TranscriptError, Transcripts};
+use toolkit_agent::{DamagedTranscript, TranscriptError, Transcripts};
 use toolkit_host::transcripts_of;
 
 /// The word for the latest transcript of the workspace.
@@ -29,6 +30,13 @@ pub(crate) fn named(id: &str, transcripts: &Transcripts, caller: &Caller) -> Res
     latest.map(|info| info.id).ok_or_else(|| {
         Stop::failed(format!("there is no transcript of the workspace {} yet", workspace.display()))
     })
+}
+
+/// Says that a transcript is damaged, and where its conversation goes on.
+pub(crate) fn note_damage(damage: Option<&DamagedTranscript>, console: &mut Console<'_>) {
+    if let Some(damage) = damage {
+        console.error(&escape_line(&damage.to_string()));
+    }
 }
 
 pub(crate) fn transcripts(data_dir: Option<&Path>) -> Result<Transcripts, Stop> {

@@ -100,6 +100,41 @@ async fn a_conversation_is_resumed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_conversation_goes_on_before_the_damage_and_says_so() {
+    let bench = Bench::new([text("one"), text("two"), text("three")]).await;
+    let say = async |args: &[&str], line: &'static str| {
+        let mut command = bench.any_command(args);
+        let output = tokio::task::spawn_blocking(move || {
+            let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+            let mut child = child.unwrap();
+            child.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+            child.wait_with_output().unwrap()
+        });
+        let output = output.await.unwrap();
+        assert!(output.status.success());
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    say(&["chat"], "first\n").await;
+    let agents = bench.directory.path().join("data/agents");
+    let file = std::fs::read_dir(&agents).unwrap().next().unwrap().unwrap().path();
+    let id = file.file_stem().unwrap().to_str().unwrap().to_owned();
+    let damaged = std::fs::read_to_string(&file).unwrap() + "{\"record\":\n";
+    std::fs::write(&file, &damaged).unwrap();
+    let resume = format!("--resume={id}");
+    let (_, err) = say(&["chat", &resume], "second\n").await;
+    let line = damaged.lines().count();
+    assert!(err.contains(&format!("transcript `{id}` is damaged: line {line} cannot be read")), "{err}");
+    let fork = err.split("goes on in transcript `").nth(1).unwrap().split('`').next().unwrap();
+    assert!(err.contains(&format!("Continuing {fork}")), "{err}");
+    // By its old id, it goes on in the same fork.
+    let (_, err) = say(&["chat", &resume], "third\n").await;
+    assert!(err.contains(&format!("Continuing {fork}")), "{err}");
+    assert_eq!(said(&bench.server.requests()[1].json()), ["first", "second"]);
+    assert_eq!(said(&bench.server.requests()[2].json()), ["first", "second", "third"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), damaged);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_fails_is_the_exit_code_at_the_end() {
     let bench = Bench::new([Answer::json(400, &json!({"error": {"message": "no such model"}}))]).await;
     let mut command = bench.any_command(&["chat"]);

@@ -86,6 +86,85 @@ async fn a_session_is_loaded_with_all_that_was_said() {
 }
 
 #[tokio::test]
+async fn a_session_that_ended_releases_its_toolkit() {
+    let mut editor = Editor::new(scripted([Answer::text("Well."), Answer::text("Well.")])).await;
+    let (one, other) = (editor.session().await, editor.session().await);
+    editor.prompt(&one, "Hello").await.unwrap();
+    editor.prompt(&other, "Hello").await.unwrap();
+    let services = Arc::clone(&editor.services);
+    let released = async |place: usize| {
+        let is_held = || services.lock().unwrap()[place].upgrade().is_some();
+        let gone = async {
+            while is_held() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_mins(1), gone).await.expect("it is released");
+    };
+    assert!(services.lock().unwrap().iter().all(|service| service.upgrade().is_some()));
+    editor.call("session/close", json!({"sessionId": one})).await.unwrap();
+    released(0).await;
+    assert!(services.lock().unwrap()[1].upgrade().is_some(), "the other session goes on");
+    // Opened again, a session has a toolkit of its own.
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": other});
+    editor.call("session/load", setup).await.unwrap();
+    released(1).await;
+    editor.close().await;
+    released(2).await;
+}
+
+#[tokio::test]
+async fn a_damaged_session_is_loaded_from_a_fork_under_its_own_id() {
+    let answers = ["One.", "Two.", "Three."].map(Answer::text);
+    let mut editor = Editor::new(scripted(answers)).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "First").await.unwrap();
+    editor.call("session/close", json!({"sessionId": session})).await.unwrap();
+    let file = editor.directory.path().join("agents").join(format!("{session}.jsonl"));
+    let damaged = std::fs::read_to_string(&file).unwrap() + "{\"record\":\n";
+    std::fs::write(&file, &damaged).unwrap();
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    for (said, task) in [("One.", "Second"), ("One.Two.", "Third")] {
+        editor.seen.clear();
+        editor.call("session/load", setup.clone()).await.unwrap();
+        let told = editor.text("agent_message_chunk");
+        assert!(told.starts_with(said), "{told}");
+        assert!(told.contains(&format!("transcript `{session}` is damaged: line")), "{told}");
+        assert!(editor.updates("agent_message_chunk").len() > 1);
+        editor.prompt(&session, task).await.unwrap();
+    }
+    assert_eq!(editor.model.requests()[2].messages.len(), 5);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), damaged);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_sent_again_is_done_once() {
+    let mut editor = Editor::new(scripted(["One.", "Two."].map(Answer::text))).await;
+    let session = editor.session().await;
+    let prompt = |id: &str| {
+        let text = json!([{"type": "text", "text": "Hello"}]);
+        json!({"sessionId": session, "prompt": text, "messageId": id})
+    };
+    for _ in 0..2 {
+        let answer = editor.call("session/prompt", prompt("m1")).await.unwrap();
+        assert_eq!(answer, json!({"stopReason": "end_turn", "userMessageId": "m1"}));
+    }
+    assert_eq!(editor.model.requests().len(), 1);
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.seen.clear();
+    editor.call("session/load", setup).await.unwrap();
+    assert_eq!(editor.updates("user_message_chunk")[0]["messageId"], "m1");
+    editor.call("session/prompt", prompt("m1")).await.unwrap();
+    editor.call("session/prompt", prompt("m2")).await.unwrap();
+    assert_eq!(editor.model.requests().len(), 2);
+    for bad in [String::new(), "m".repeat(257)] {
+        assert_eq!(code(editor.call("session/prompt", prompt(&bad)).await), -32602);
+    }
+    editor.close().await;
+}
+
+#[tokio::test]
 async fn an_editor_that_goes_away_ends_the_run() {
     let mut editor = Editor::new(scripted([Answer::calls([call("1", "stall", json!({}))])])).await;
     let session = editor.session().await;

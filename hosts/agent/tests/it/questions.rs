@@ -1,0 +1,177 @@
+//! Calls that waited for a person when the program ended: they begin again with the same tool alone, and an answer is one to the question
+//! that was asked.
+
+use crate::common::{call, finish, results, scripted, transcripts};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+use toolkit::approval::{Answer as Approval, Answering, PendingAsk, ScriptedApprover};
+use toolkit::prelude::*;
+use toolkit::{Approver, Ask, Tool, tool_ref};
+use toolkit_agent::{Agent, DelegationRequest, Limits, RunOptions, Transcripts};
+use toolkit_models::{Answer, Scripted};
+
+#[derive(Default)]
+struct Done {
+    bought: Mutex<Vec<String>>,
+}
+
+/// Has a price that can change.
+#[derive(Default)]
+struct Price {
+    now: AtomicU32,
+}
+
+/// Buys something at its price.
+#[tool(asks)]
+async fn buy_at_price(
+    ctx: &ToolContext,
+    done: State<Done>,
+    price: State<Price>,
+    what: String,
+) -> Result<String, ToolError> {
+    let price = price.now.load(Ordering::SeqCst);
+    let ask = Ask::new("buy", "buy it").with_pattern(&what).with_text("the price", price.to_string());
+    ctx.ask(ask.before_acting()).await?;
+    done.bought.lock().unwrap().push(what);
+    Ok(format!("bought for {price}"))
+}
+
+/// The tool `buy` that the second program has.
+#[derive(Clone, Copy, PartialEq)]
+enum Second {
+    Same,
+    Other,
+    None,
+}
+
+/// An approver that never answers.
+#[derive(Default)]
+struct Silent(Notify);
+
+impl Approver for Silent {
+    fn ask<'a>(&'a self, _ask: &'a PendingAsk) -> Answering<'a> {
+        self.0.notify_one();
+        Box::pin(std::future::pending())
+    }
+}
+
+struct Shop {
+    _directory: tempfile::TempDir,
+    transcripts: Transcripts,
+    done: Arc<Done>,
+    price: Arc<Price>,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let (directory, transcripts) = transcripts();
+        Self { _directory: directory, transcripts, done: Arc::default(), price: Arc::default() }
+    }
+
+    fn agent(&self, buy: Second, model: &Arc<Scripted>, approver: impl Approver) -> Agent {
+        let mut builder = Toolkit::empty()
+            .shared_service(Arc::clone(&self.done))
+            .shared_service(Arc::clone(&self.price))
+            .tool(tool_ref!(buy_at_price));
+        if buy != Second::None {
+            let does =
+                if buy == Second::Other { "Buys something, and sends it away." } else { "Buys something." };
+            let done = Arc::clone(&self.done);
+            let tool = Tool::builder("buy").description(does).input_schema(json!({
+                "type": "object",
+                "properties": {"what": {"type": "string"}},
+            }));
+            let tool = tool.build(move |_, _| {
+                done.bought.lock().unwrap().push("a boat".to_owned());
+                async { "bought" }
+            });
+            builder = builder.tool(tool.unwrap());
+        }
+        Agent::builder(builder.build().unwrap(), Arc::clone(model) as _)
+            .limits(Limits::none())
+            .transcripts(self.transcripts.clone())
+            .approver(approver)
+            .build()
+    }
+
+    /// Runs until a call waits for an answer, and is gone then, as if the program had been killed.
+    async fn killed_while_it_asks(&self, tool: &str) -> String {
+        let silent = Arc::new(Silent::default());
+        let model = scripted([Answer::calls([call("1", tool, json!({"what": "a boat"}))])]);
+        let agent = self.agent(Second::Same, &model, Arc::clone(&silent) as Arc<dyn Approver>);
+        let request = DelegationRequest::new("buy a boat");
+        let mut session = agent.session(&request).unwrap();
+        tokio::select! {
+            result = session.run(request, RunOptions::new()) => panic!("{result:?}"),
+            () = silent.0.notified() => {}
+        }
+        session.id().to_owned()
+    }
+
+    /// Goes on with it, and returns what the model read as the result, and how often the person was asked.
+    async fn go_on(&self, id: &str, buy: Second) -> ((String, String, bool), usize) {
+        let approver = Arc::new(ScriptedApprover::new([Approval::allow(), Approval::allow()]));
+        let model = scripted([finish("done")]);
+        let agent = self.agent(buy, &model, Arc::clone(&approver) as Arc<dyn Approver>);
+        let mut session = agent.resume(id).unwrap();
+        let result = session.go_on(RunOptions::new()).await;
+        assert!(result.success, "{result:?}");
+        let mut results = results(&model.requests()[0].messages);
+        assert_eq!(results.len(), 1);
+        (results.remove(0), approver.asked().len())
+    }
+
+    fn done(&self) -> Vec<String> {
+        self.done.bought.lock().unwrap().clone()
+    }
+
+    /// The lines of a kind.
+    fn lines(&self, id: &str, kind: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.transcripts.directory().join(format!("{id}.jsonl"))).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["record"] == kind).collect()
+    }
+}
+
+#[tokio::test]
+async fn an_unanswered_question_is_asked_again_and_is_the_same() {
+    for tool in ["buy", "buy_at_price"] {
+        let shop = Shop::new();
+        let id = shop.killed_while_it_asks(tool).await;
+        assert_eq!(shop.done(), [""; 0]);
+        let (result, asked) = shop.go_on(&id, Second::Same).await;
+        assert!(!result.2 && result.1.contains("bought"), "{result:?}");
+        assert_eq!((asked, shop.done()), (1, vec!["a boat".to_owned()]));
+        let lines = shop.lines(&id, "asked");
+        assert_eq!(lines.len(), 2);
+        assert_eq!((&lines[0]["digest"], &lines[0]["tool"]), (&lines[1]["digest"], &lines[1]["tool"]));
+        assert_eq!(lines[1].get("insteadOf"), None, "{lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_tool_changed_is_not_begun_again() {
+    for second in [Second::Other, Second::None] {
+        let shop = Shop::new();
+        let id = shop.killed_while_it_asks("buy").await;
+        let (result, asked) = shop.go_on(&id, second).await;
+        assert!(result.2 && result.1.contains("`buy` is not the same tool any more"), "{result:?}");
+        assert_eq!((asked, shop.done()), (0, Vec::new()));
+        assert_eq!(shop.lines(&id, "started").len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_changed_is_asked_anew_and_recorded_as_another() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy_at_price").await;
+    shop.price.now.store(1_000, Ordering::SeqCst);
+    let (result, asked) = shop.go_on(&id, Second::Same).await;
+    assert_eq!((&*result.1, asked), ("bought for 1000", 1));
+    let lines = shop.lines(&id, "asked");
+    assert_ne!(lines[0]["digest"], lines[1]["digest"]);
+    assert_eq!(lines[1]["insteadOf"], lines[0]["digest"]);
+    assert_eq!(shop.lines(&id, "allowed").len(), 1);
+}

@@ -1,0 +1,156 @@
+//! Transcripts that are removed after a time or beyond a number or a size, and conversations that stand below another one.
+
+use crate::common::{builder, call, finish, log, scripted, transcripts};
+use serde_json::json;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+use toolkit_agent::{
+    Agent, DelegationRequest, Limits, RemovalReason, Retention, RunOptions, TranscriptError, Transcripts,
+};
+use toolkit_models::Answer;
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn agent(transcripts: &Transcripts, answers: impl IntoIterator<Item = Answer>) -> Agent {
+    let limits = Limits::none().max_turns(50).max_depth(2);
+    builder(&log(), &scripted(answers)).limits(limits).transcripts(transcripts.clone()).build()
+}
+
+fn path(transcripts: &Transcripts, id: &str) -> PathBuf {
+    transcripts.directory().join(format!("{id}.jsonl"))
+}
+
+/// Has a transcript be written so many days ago.
+fn age(transcripts: &Transcripts, id: &str, days: u32) {
+    let file = File::options().write(true).open(path(transcripts, id)).unwrap();
+    file.set_modified(SystemTime::now() - DAY * days).unwrap();
+}
+
+/// A conversation that was written so many days ago.
+async fn conversation(transcripts: &Transcripts, days: u32) -> String {
+    let mut session = agent(transcripts, [finish("done")]).session(&DelegationRequest::default()).unwrap();
+    let id = session.id().to_owned();
+    assert!(session.run(DelegationRequest::new("do it"), RunOptions::new()).await.success);
+    session.close();
+    age(transcripts, &id, days);
+    id
+}
+
+fn ids(transcripts: &Transcripts) -> Vec<String> {
+    transcripts.list().into_iter().map(|info| info.id).collect()
+}
+
+#[tokio::test]
+async fn conversations_beyond_a_limit_are_removed_the_oldest_ones_first() {
+    let limits = |id: &str, transcripts: &Transcripts| -> Vec<(Retention, RemovalReason)> {
+        // Copies of changed files count, too.
+        let copies = path(transcripts, id).with_extension("files");
+        fs::create_dir(&copies).unwrap();
+        fs::write(copies.join("copy"), vec![0; 100_000]).unwrap();
+        vec![
+            (Retention::new().max_age(DAY * 2), RemovalReason::Age),
+            (Retention::new().max_count(2), RemovalReason::Count),
+            (Retention::new().max_bytes(100_000), RemovalReason::Bytes),
+        ]
+    };
+    for case in 0..3 {
+        let (_directory, transcripts) = transcripts();
+        let (new, middle) = (conversation(&transcripts, 0).await, conversation(&transcripts, 1).await);
+        let old = conversation(&transcripts, 3).await;
+        let (retention, reason) = limits(&old, &transcripts)[case];
+        assert_eq!(transcripts.clean_up(&Retention::new()).removed, []);
+        let cleaned = transcripts.clean_up(&retention);
+        let removed: Vec<_> = cleaned.removed.iter().map(|removed| (&*removed.id, removed.reason)).collect();
+        assert_eq!(removed, [(&*old, reason)]);
+        assert!(cleaned.removed[0].bytes > 100_000);
+        let left = [&new, &middle].map(|id| path(&transcripts, id).metadata().unwrap().len());
+        assert_eq!((cleaned.left, cleaned.left_bytes), (2, left.iter().sum()));
+        assert_eq!(ids(&transcripts), [new, middle]);
+        assert_eq!(fs::read_dir(transcripts.directory()).unwrap().count(), 2);
+        assert!(matches!(agent(&transcripts, []).resume(&old), Err(TranscriptError::Unknown { .. })));
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_open_is_kept_with_all_that_belongs_to_it() {
+    let (_directory, transcripts) = transcripts();
+    let parent = conversation(&transcripts, 9).await;
+    let opened = agent(&transcripts, [finish("done")]);
+    let mut below = opened.session_below(&parent, &DelegationRequest::default()).unwrap();
+    assert!(below.run(DelegationRequest::new("help"), RunOptions::new()).await.success);
+    let id = below.id().to_owned();
+    age(&transcripts, &id, 9);
+    let retention = Retention::new().max_age(DAY);
+    let cleaned = transcripts.clean_up(&retention);
+    assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (Vec::new(), vec![parent.clone()], 1));
+    below.close();
+    // As long as one of them is younger, the others stay.
+    age(&transcripts, &id, 0);
+    assert_eq!(transcripts.clean_up(&retention).removed, []);
+    age(&transcripts, &id, 9);
+    let cleaned = transcripts.clean_up(&retention);
+    assert_eq!((&cleaned.removed[0].id, &cleaned.removed[0].with), (&parent, &vec![id]));
+    assert_eq!(ids(&transcripts), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_transcripts_of_sub_agents_go_with_that_of_their_root() {
+    let (_directory, transcripts) = transcripts();
+    let delegate = call("1", "delegate", json!({"task": "help", "expected_outcome": "helped"}));
+    let answers = [Answer::calls([delegate]), finish("helped"), finish("done")];
+    let mut session = agent(&transcripts, answers).session(&DelegationRequest::default()).unwrap();
+    assert!(session.run(DelegationRequest::new("do it"), RunOptions::new()).await.success);
+    let root = session.id().to_owned();
+    session.close();
+    let others: Vec<String> = ids(&transcripts).into_iter().filter(|id| *id != root).collect();
+    assert_eq!(others.len(), 1);
+    assert_eq!(transcripts.list().iter().filter(|info| info.parent.as_ref() == Some(&root)).count(), 1);
+    // That of the sub-agent alone is old.
+    age(&transcripts, &others[0], 9);
+    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY)).removed, []);
+    age(&transcripts, &root, 9);
+    let cleaned = transcripts.clean_up(&Retention::new().max_age(DAY));
+    assert_eq!((&cleaned.removed[0].id, &cleaned.removed[0].with), (&root, &others));
+}
+
+#[tokio::test]
+async fn a_damaged_one_is_kept_as_long_as_its_fork() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 0).await;
+    let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
+    fs::write(path(&transcripts, &id), text + "{\n").unwrap();
+    let fork = agent(&transcripts, []).resume_or_fork(&id).unwrap().id().to_owned();
+    age(&transcripts, &id, 9);
+    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY)).removed, []);
+    assert_eq!(agent(&transcripts, []).resume_or_fork(&id).unwrap().id(), fork);
+    // A copy that was not finished is removed.
+    let unfinished = transcripts.directory().join("x.new");
+    fs::write(&unfinished, "{}").unwrap();
+    transcripts.clean_up(&Retention::new());
+    assert!(!unfinished.exists());
+}
+
+#[tokio::test]
+async fn a_conversation_below_another_one_is_one_of_its_own() {
+    let (_directory, transcripts) = transcripts();
+    let parent = conversation(&transcripts, 0).await;
+    let agent = agent(&transcripts, [finish("one"), finish("two")]);
+    let mut session = agent.session_below(&parent, &DelegationRequest::default()).unwrap();
+    let id = session.id().to_owned();
+    assert!(session.run(DelegationRequest::new("help"), RunOptions::new()).await.success);
+    session.close();
+    let list = transcripts.list();
+    let info = list.iter().find(|info| info.id == id).unwrap();
+    assert_eq!((info.parent.as_ref(), info.depth, &*info.task), (Some(&parent), 0, "help"));
+    assert_eq!(list.iter().find(|info| info.id == parent).unwrap().parent, None);
+    let mut session = agent.resume(&id).unwrap();
+    assert!(session.run(DelegationRequest::new("and more"), RunOptions::new()).await.success);
+    drop(session);
+    transcripts.rewind(&id, toolkit_agent::RewindOptions::new()).unwrap();
+    let unknown = agent.session_below("nothing", &DelegationRequest::default()).unwrap_err();
+    assert!(matches!(unknown, TranscriptError::Unknown { .. }), "{unknown}");
+    // A copy is a conversation beside it.
+    let copy = transcripts.fork(&id, None).unwrap();
+    assert_eq!(transcripts.list().iter().find(|info| info.id == copy).unwrap().parent, None);
+}

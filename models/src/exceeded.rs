@@ -31,10 +31,8 @@ impl Measure {
             Self::Cost => format!("{amount:.4}"),
             _ => format!("{amount:.0}"),
         };
-        let number = match number.contains('.') {
-            true => number.trim_end_matches('0').trim_end_matches('.'),
-            false => &number,
-        };
+        let number =
+            if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
         format!("{number} {}", self.name())
     }
 }

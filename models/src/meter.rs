@@ -136,7 +136,10 @@ impl Meter {
             .iter()
             .flat_map(|account| (self.0.budgets)(account).into_iter().map(move |budget| (account, budget)))
             .collect();
-        let request = self.state().reserve(scope, &budgets, most).map_err(MeterError::Exceeded)?;
+        let request = self
+            .state()
+            .reserve(scope, &budgets, most)
+            .map_err(|exceeded| MeterError::Exceeded(*exceeded))?;
         let mut reservation = Reservation { meter: self.clone(), request: Some(request), is_kept: false };
         if let (Some(store), Some(request)) = (&self.0.store, &reservation.request) {
             // Dropping the reservation releases it.
@@ -196,14 +199,14 @@ impl State {
         scope: &Scope,
         budgets: &[(&Account, Budget)],
         reserved: TotalUsage,
-    ) -> Result<OpenRequest, BudgetExceeded> {
+    ) -> Result<OpenRequest, Box<BudgetExceeded>> {
         let mut accounts: Vec<AccountPeriod> = Vec::with_capacity(budgets.len());
         let mut unlimited = Vec::new();
         for (account, budget) in budgets {
             let of = AccountPeriod::new((*account).clone(), &*budget.period);
             let usage = self.counts.account(&of);
             if let Some(exceeded) = budget.exceeded(account, &usage.used, &usage.reserved, &reserved) {
-                return Err(exceeded);
+                return Err(Box::new(exceeded));
             }
             if !budget.is_limited() {
                 unlimited.push(of.clone());

@@ -6,8 +6,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::pump::{self, Kept};
 use crate::sys::MAX_GIVEN;
-use crate::{Limits, Sandbox, pump};
+use crate::{Limits, Sandbox};
 
 /// Source of a command's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +45,17 @@ pub enum Output {
 impl Output {
     /// The most bytes of an output that are written into the file for its beginning.
     pub const BEGINNING: u64 = pump::BEGINNING;
+
+    /// Returns the files, or an output that goes into none.
+    pub(crate) fn kept(self) -> Result<Kept, Self> {
+        match self {
+            Self::File(file) => Ok(Kept { file: Some(file.into()), beginning: None }),
+            Self::Kept { file, beginning } => {
+                Ok(Kept { file: file.map(OwnedFd::from), beginning: Some(beginning.into()) })
+            }
+            other => Err(other),
+        }
+    }
 }
 
 /// Size of a terminal in characters.

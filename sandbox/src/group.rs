@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 use tokio::sync::watch;
 
 use crate::host::control::State;
-use crate::pump::{Kept, Pump};
+use crate::pump::Pump;
 use crate::sys;
 use crate::tree::{self, Identity};
 use crate::{
@@ -89,14 +89,7 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
         }
     };
     let (mut pump, mut output) = (None, Identity::Links(Vec::new()));
-    let kept = match command.output {
-        Output::File(file) => Ok(Kept { file: Some(file.into()), beginning: None }),
-        Output::Kept { file, beginning } => {
-            Ok(Kept { file: file.map(OwnedFd::from), beginning: Some(beginning.into()) })
-        }
-        other => Err(other),
-    };
-    match kept {
+    match command.output.kept() {
         Ok(kept) => {
             let (read, write) = pipe()?;
             let second = write.try_clone().map_err(failed("making pipes"))?;

@@ -84,14 +84,14 @@ impl BotApi {
         let body = serde_json::to_vec(body)?;
         let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
         let answer = PLATFORM.exchange(request, self.timeout, self.token.expose()).await;
-        let answer = answer.map_err(fault::of_request)?;
-        let envelope: Envelope<R> =
-            serde_json::from_slice(&answer.body).map_err(|_| fault::of_request(PLATFORM.foreign(&answer)))?;
+        let answer = answer.map_err(|failure| fault::of_request(&failure))?;
+        let envelope: Envelope<R> = serde_json::from_slice(&answer.body)
+            .map_err(|_| fault::of_request(&PLATFORM.foreign(&answer)))?;
         let PlatformAnswer { status, wait, .. } = answer;
         match envelope {
             Envelope { ok: true, result: Some(result), .. } => Ok(result),
             Envelope { ok: true, .. } => {
-                Err(fault::of_request(PLATFORM.unusable(status, wait, "it has no result")))
+                Err(fault::of_request(&PLATFORM.unusable(status, wait, "it has no result")))
             }
             Envelope { error_code, description, parameters, .. } => Err(fault::of_api(
                 error_code.unwrap_or_else(|| status.as_u16().into()),

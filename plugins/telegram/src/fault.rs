@@ -29,7 +29,7 @@ pub(crate) struct Parameters {
 }
 
 /// Converts a request without an answer that can be used.
-pub(crate) fn of_request(failure: PlatformFailure) -> ToolError {
+pub(crate) fn of_request(failure: &PlatformFailure) -> ToolError {
     let kind = if failure.timed_out { ToolErrorKind::TimedOut } else { ToolErrorKind::Unavailable };
     let retry = match failure.retry {
         Some(Duration::ZERO) => Retry::Now,
@@ -56,12 +56,12 @@ pub(crate) fn of_api(
         return ToolError::failed(message).with_metadata("migrateToChatId", chat);
     }
     if let Some(seconds) = parameters.retry_after {
-        return of_request(PLATFORM.too_many(&said, Duration::from_secs(seconds)));
+        return of_request(&PLATFORM.too_many(&said, Duration::from_secs(seconds)));
     }
     let text = description.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     let (kind, advice) = match code {
-        429 | 420 => return of_request(PLATFORM.too_many(&said, wait.unwrap_or(PLATFORM.pause))),
+        429 | 420 => return of_request(&PLATFORM.too_many(&said, wait.unwrap_or(PLATFORM.pause))),
         // A token that does not exist is a path that does not exist.
         401 | 404 => (
             ToolErrorKind::Unavailable,

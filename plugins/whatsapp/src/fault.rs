@@ -38,7 +38,7 @@ pub(crate) struct ErrorData {
 }
 
 /// Converts a request without an answer that can be used.
-pub(crate) fn of_request(failure: PlatformFailure) -> ToolError {
+pub(crate) fn of_request(failure: &PlatformFailure) -> ToolError {
     let kind = if failure.timed_out { ToolErrorKind::TimedOut } else { ToolErrorKind::Unavailable };
     let retry = match failure.retry {
         Some(Duration::ZERO) => Retry::Now,
@@ -108,7 +108,7 @@ pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Dura
     let said: String = escape_line(&said).chars().take(LONGEST_MESSAGE).collect();
     let told = match means(error.code, status) {
         Means::Is(kind, advice) => ToolError::new(kind, format!("WhatsApp: {said}. {advice}")),
-        Means::TooMuch(usual) => of_request(PLATFORM.too_many(&said, wait.unwrap_or(usual))),
+        Means::TooMuch(usual) => of_request(&PLATFORM.too_many(&said, wait.unwrap_or(usual))),
     };
     // By it the platform's support finds the request.
     let trace: Option<String> =

@@ -152,14 +152,14 @@ impl CloudApi {
             .header(CONTENT_TYPE, "application/json")
             .body(serde_json::to_vec(message)?);
         let answer = PLATFORM.exchange(request, self.timeout, self.token.expose()).await;
-        let answer = answer.map_err(fault::of_request)?;
+        let answer = answer.map_err(|failure| fault::of_request(&failure))?;
         let (status, wait) = (answer.status, answer.wait);
         if let Ok(Failure { error }) = serde_json::from_slice(&answer.body) {
             return Err(fault::of_graph(status, &error, wait));
         }
-        let unusable = |what: &str| fault::of_request(PLATFORM.unusable(status, wait, what));
-        let sent: Sent =
-            serde_json::from_slice(&answer.body).map_err(|_| fault::of_request(PLATFORM.foreign(&answer)))?;
+        let unusable = |what: &str| fault::of_request(&PLATFORM.unusable(status, wait, what));
+        let sent: Sent = serde_json::from_slice(&answer.body)
+            .map_err(|_| fault::of_request(&PLATFORM.foreign(&answer)))?;
         if !status.is_success() {
             return Err(unusable("it reports neither success nor failure"));
         }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod arguments;
+mod aside;
 mod asking;
 mod blocking;
 mod bootstrap;

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use toolkit_core::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};
+use toolkit_core::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk, Reply};
 use toolkit_core::call::ToolResult;
 use toolkit_core::content::Content;
 use toolkit_core::redact::Redactor;
@@ -92,6 +92,9 @@ pub enum Event {
         scope: Option<AllowScope>,
         /// The source of the answer.
         by: AnsweredBy,
+        /// The name of the person who answered, if the host knows it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answered_by: Option<String>,
         /// The person's message to the model, or the reason for a denial.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
@@ -142,14 +145,22 @@ impl Event {
     }
 
     /// Returns the event for an answer to the question `ask_id`.
-    pub(crate) fn answered(ask_id: &str, answer: &Answer) -> Self {
+    pub(crate) fn answered(ask_id: &str, reply: &Reply) -> Self {
+        let Reply { answer, answered_by, .. } = reply;
         let (scope, message) = match answer {
             Answer::Allow { scope, .. } => (Some(*scope), None),
             Answer::Deny { message, .. } => (None, message.clone()),
             _ => (None, None),
         };
         let by = AnsweredBy::of(answer);
-        Self::Answered { ask_id: ask_id.to_owned(), answer: answer.outcome(), scope, by, message }
+        Self::Answered {
+            ask_id: ask_id.to_owned(),
+            answer: answer.outcome(),
+            scope,
+            by,
+            answered_by: answered_by.clone(),
+            message,
+        }
     }
 
     /// Redacts secrets in the texts of tools.

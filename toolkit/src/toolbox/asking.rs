@@ -110,27 +110,27 @@ impl ToolContext {
             .with_session_lifetime(memory.session_lifetime());
         let journal = self.ask_journal.as_ref().filter(|_| acts_later);
         let away = self.live().leave(Reason::Aside);
-        let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
+        let reply = match settings.asks.ask_together(self.approver(), put, &memory) {
             Ok(joined) => {
                 let ask = joined.ask().clone();
                 self.send(|| Event::Asked { ask: ask.clone() });
                 if let Some(journal) = journal {
                     journal.asked(&ask).await.map_err(|why| not_recorded("question", &why))?;
                 }
-                let answer = self.unless_cancelled(joined).await?;
-                self.send(|| Event::answered(ask.id(), &answer));
+                let reply = self.unless_cancelled(joined).await?;
+                self.send(|| Event::answered(ask.id(), &reply));
                 if let Some(journal) = journal {
-                    journal.answered(&ask, &answer).await.map_err(|why| not_recorded("answer", &why))?;
+                    journal.answered(&ask, &reply).await.map_err(|why| not_recorded("answer", &why))?;
                 }
-                answer
+                reply
             }
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.into(),
         };
         if let Some(number) = number {
-            self.live().asks.answered(number, &answer);
+            self.live().asks.answered(number, &reply);
         }
         away.come_back().await;
-        answer.into_permission(&title)
+        reply.answer.into_permission(&title)
     }
 
     fn tell_allowed(&self, ask: &Ask, number: Option<AskNumber>, by: impl Fn() -> AllowedBy) {
@@ -202,15 +202,15 @@ impl ToolContext {
             let _ = asked.set(ask.id().to_owned());
         });
         self.wait_aside(async {
-            let answer = answer.await;
+            let reply = answer.await;
             // A question that was refused before it was added to the list has no event.
             if let Some(ask_id) = asked.get() {
-                self.send(|| Event::answered(ask_id, &answer));
+                self.send(|| Event::answered(ask_id, &reply));
             }
             if let Some(number) = number {
-                self.live().asks.answered(number, &answer);
+                self.live().asks.answered(number, &reply);
             }
-            answer
+            reply.answer
         })
         .await
     }

@@ -1,5 +1,6 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
+mod answered_by;
 mod approvals;
 mod arguments;
 mod aside;

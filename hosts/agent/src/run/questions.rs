@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question};
+use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question, Reply};
 
 /// The sender of what calls ask and are answered, to the run that writes it.
 pub(super) struct Questions(mpsc::UnboundedSender<Note>);
@@ -60,8 +60,8 @@ impl AskJournal for OfCall {
         self.write(NoteKind::Asked { digest: digest(ask.question()) })
     }
 
-    fn answered<'a>(&'a self, _ask: &'a PendingAsk, answer: &'a Answer) -> Journaling<'a> {
-        let is_allowed = matches!(answer, Answer::Allow { .. });
+    fn answered<'a>(&'a self, _ask: &'a PendingAsk, reply: &'a Reply) -> Journaling<'a> {
+        let is_allowed = matches!(reply.answer, Answer::Allow { .. });
         self.write(if is_allowed { NoteKind::Allowed } else { NoteKind::Denied })
     }
 }

@@ -15,6 +15,7 @@ mod delegation;
 mod dialects;
 mod discovery;
 mod dynamic;
+mod event_order;
 mod faults;
 mod history;
 mod history_asks;

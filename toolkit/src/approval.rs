@@ -12,4 +12,5 @@ pub use crate::ask_record::RecordedAsk;
 pub use crate::asks::{AnswerError, AskLimits, Asks};
 pub use toolkit_core::{
     Access, AllowScope, Answer, AskAnswer, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,
+    Reply,
 };

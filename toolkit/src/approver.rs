@@ -16,10 +16,10 @@ pub use terminal::TerminalApprover;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit_core::ask::{Answer, PendingAsk};
+use toolkit_core::ask::{PendingAsk, Reply};
 
 /// The future of an approver's answer.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Reply>> + Send + 'a>>;
 
 /// Brings questions to a person, and their answers back.
 ///
@@ -42,6 +42,8 @@ pub trait Approver: Send + Sync + 'static {
     /// The person may allow the question for longer than once, as [`PendingAsk::scopes`] says. Offer no longer scope than
     /// these, and show what will be remembered: the patterns, and the workspace of the [origin](PendingAsk::origin). Calls
     /// that ask the same at the same time are one question here.
+    ///
+    /// If the host knows which person answers, the [`Reply`] names it; otherwise it is the answer alone, `answer.into()`.
     ///
     /// Show the question through [`PendingAsk::to_text`], or escape each part of it.
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;

@@ -1,7 +1,7 @@
 //! The record of questions that a host keeps, so that after a crash it knows which calls it may begin again.
 
 use std::pin::Pin;
-use toolkit_core::ask::{Answer, PendingAsk};
+use toolkit_core::ask::{PendingAsk, Reply};
 
 /// The future of a record: an error says why it could not be made.
 pub type Journaling<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
@@ -15,7 +15,7 @@ pub type Journaling<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk};
+/// use toolkit::approval::{AskJournal, Journaling, PendingAsk, Reply};
 ///
 /// #[derive(Default)]
 /// struct Lines(Mutex<Vec<String>>);
@@ -26,7 +26,7 @@ pub type Journaling<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send
 ///         Box::pin(async { Ok(()) })
 ///     }
 ///
-///     fn answered<'a>(&'a self, ask: &'a PendingAsk, _answer: &'a Answer) -> Journaling<'a> {
+///     fn answered<'a>(&'a self, ask: &'a PendingAsk, _reply: &'a Reply) -> Journaling<'a> {
 ///         self.0.lock().unwrap().push(format!("answered {}", ask.id()));
 ///         Box::pin(async { Ok(()) })
 ///     }
@@ -36,6 +36,6 @@ pub trait AskJournal: Send + Sync + 'static {
     /// Records that the call waits for a person.
     fn asked<'a>(&'a self, ask: &'a PendingAsk) -> Journaling<'a>;
 
-    /// Records the answer, before the call goes on.
-    fn answered<'a>(&'a self, ask: &'a PendingAsk, answer: &'a Answer) -> Journaling<'a>;
+    /// Records the answer, and who gave it, before the call goes on.
+    fn answered<'a>(&'a self, ask: &'a PendingAsk, reply: &'a Reply) -> Journaling<'a>;
 }

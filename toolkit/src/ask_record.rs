@@ -4,7 +4,7 @@ use crate::events::AllowedBy;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use toolkit_core::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy};
+use toolkit_core::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy, Reply};
 use toolkit_core::redact::Redactor;
 
 /// The maximum number of bytes of one string in arguments that exceed the limit.
@@ -40,6 +40,9 @@ pub struct RecordedAsk {
     /// without an answer by a person `nobody_there`, `time_out`, `limit` or `fault`. Absent if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The name of the person who answered, if the host knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
     /// The rule that decided, or the reason of a denial: the person's message to the model, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -80,6 +83,7 @@ impl AskLog {
                 answer: AskAnswer::None,
                 scope: None,
                 by: None,
+                answered_by: None,
                 reason: None,
                 duration: None,
             });
@@ -95,9 +99,9 @@ impl AskLog {
     }
 
     /// Records the answer.
-    pub(crate) fn answered(&self, number: AskNumber, answer: &Answer) {
+    pub(crate) fn answered(&self, number: AskNumber, reply: &Reply) {
         self.end(number, |ask| {
-            let by = match answer {
+            let by = match &reply.answer {
                 Answer::Allow { scope, .. } => {
                     ask.scope = Some(*scope);
                     DeniedBy::Person
@@ -108,7 +112,8 @@ impl AskLog {
                 }
                 _ => DeniedBy::Person,
             };
-            (ask.answer, ask.by) = (answer.outcome(), Some(by.name().to_owned()));
+            (ask.answer, ask.by) = (reply.answer.outcome(), Some(by.name().to_owned()));
+            ask.answered_by = reply.answered_by.as_deref().map(copy);
         });
     }
 
@@ -151,7 +156,8 @@ impl RecordedAsk {
 
     fn redact_to(&mut self, redactor: &Redactor, longest: usize) {
         let texts = [&mut self.kind, &mut self.title, &mut self.asker];
-        for text in texts.into_iter().chain(&mut self.patterns).chain(&mut self.reason) {
+        let optional = [&mut self.reason, &mut self.answered_by].into_iter().flatten();
+        for text in texts.into_iter().chain(&mut self.patterns).chain(optional) {
             redactor.redact_string(text, longest);
         }
     }
@@ -159,7 +165,12 @@ impl RecordedAsk {
     /// Returns the approximate memory of the question, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = [&self.kind, &self.title, &self.asker];
-        let texts = texts.into_iter().chain(&self.patterns).chain(&self.by).chain(&self.reason);
+        let texts = texts
+            .into_iter()
+            .chain(&self.patterns)
+            .chain(&self.by)
+            .chain(&self.answered_by)
+            .chain(&self.reason);
         size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use together::Joinable;
 use tokio::sync::oneshot;
-use toolkit_core::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question};
+use toolkit_core::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question, Reply};
 use toolkit_core::unix_time;
 
 /// The most answered and withdrawn questions that are remembered, so that a late answer gets a precise error.
@@ -40,7 +40,7 @@ struct Entry {
     ask: PendingAsk,
     bytes: usize,
     /// The sender, taken by the first answer.
-    answer: Option<oneshot::Sender<Answer>>,
+    answer: Option<oneshot::Sender<Reply>>,
     /// True if the answer is about to be remembered.
     lasts: bool,
     /// The handle with which other callers can wait for the same answer.
@@ -165,16 +165,17 @@ impl Asks {
         self.lock().pending.get(id).filter(|entry| entry.answer.is_some()).map(|entry| entry.ask.clone())
     }
 
-    /// Answers a question from anywhere. The first valid answer counts.
+    /// Answers a question from anywhere. The first valid answer counts. A [`Reply`] names the person who answers.
     ///
     /// # Errors
     ///
     /// When the answer was rejected. After [`AnswerError::Unfit`] and [`AnswerError::WrongKind`] the question is still
     /// pending; otherwise it is not.
-    pub fn answer(&self, id: &str, answer: Answer) -> Result<(), AnswerError> {
+    pub fn answer(&self, id: &str, reply: impl Into<Reply>) -> Result<(), AnswerError> {
+        let reply = reply.into();
         // Validation may take a while, so it runs without the lock.
         let ask = self.get(id).ok_or_else(|| self.lock().fate(id))?;
-        let answer = ask.narrow(fitting(ask.question(), answer)?);
+        let answer = ask.narrow(fitting(ask.question(), reply.answer.clone())?);
         let mut state = self.lock();
         let Some((entry, sender)) =
             state.pending.get_mut(id).and_then(|entry| entry.answer.take().map(|sender| (entry, sender)))
@@ -183,7 +184,7 @@ impl Asks {
         };
         entry.lasts = matches!(answer, Answer::Allow { scope, .. } if scope > AllowScope::Once);
         // This fails if the waiting call has just ended.
-        sender.send(answer).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
+        sender.send(reply.with_answer(answer)).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
     }
 
     /// Adds a question to the list; the error is an answer with the reason why it cannot be added.
@@ -277,7 +278,7 @@ impl fmt::Debug for Asks {
 struct Waiting {
     asks: Asks,
     ask: PendingAsk,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<Reply>,
 }
 
 impl Waiting {

@@ -9,32 +9,37 @@ pub use stream::Events;
 pub(crate) use stream::{CallOrigin, Hub, Wanted};
 pub use teller::EventSender;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use toolkit_core::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};
+use toolkit_core::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk, Reply};
 use toolkit_core::call::ToolResult;
 use toolkit_core::content::Content;
 use toolkit_core::redact::Redactor;
 
 /// An event of a call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallEvent {
+    /// Its number, from 1, which grows from event to event of a toolkit. A reader of all events finds no number missing, except of events that
+    /// it [lost](Events::lost).
+    pub seq: u64,
+    /// The time at which it happened, in milliseconds since 1970.
+    pub at: u64,
     /// The call's id.
     pub call_id: String,
     /// The tool.
     pub tool: String,
     /// The session, if the host named one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The agent, if the host named one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The message that the call belongs to, if the host named one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// The event.
     #[serde(flatten)]
@@ -42,7 +47,7 @@ pub struct CallEvent {
 }
 
 /// A kind of event, with its data.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Event {
@@ -53,7 +58,7 @@ pub enum Event {
     /// The title or metadata for user interfaces has changed.
     Metadata {
         /// The title.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
         /// Metadata values.
         metadata: Map<String, Value>,
@@ -88,12 +93,15 @@ pub enum Event {
         /// The answer. A value that was given is not part of the event.
         answer: AskAnswer,
         /// The scope of the permission, if it was given.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         scope: Option<AllowScope>,
         /// The source of the answer.
         by: AnsweredBy,
+        /// The name of the person who answered, if the host knows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answered_by: Option<String>,
         /// The person's message to the model, or the reason for a denial.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// The call found tools that the model was not shown. The model gets their [definitions](crate::Toolbox::definitions) from
@@ -105,7 +113,7 @@ pub enum Event {
     /// The call is over.
     Finished {
         /// The result, as the caller gets it, but redacted.
-        #[serde(serialize_with = "shared")]
+        #[serde(with = "shared")]
         result: Arc<ToolResult>,
         /// The duration of the call, including waiting; in JSON, seconds and nanoseconds.
         duration: Duration,
@@ -123,8 +131,22 @@ pub enum Event {
     Interrupted,
 }
 
-fn shared<S: Serializer>(result: &Arc<ToolResult>, serializer: S) -> Result<S::Ok, S::Error> {
-    result.as_ref().serialize(serializer)
+mod shared {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_ref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
 }
 
 impl Event {
@@ -142,14 +164,22 @@ impl Event {
     }
 
     /// Returns the event for an answer to the question `ask_id`.
-    pub(crate) fn answered(ask_id: &str, answer: &Answer) -> Self {
+    pub(crate) fn answered(ask_id: &str, reply: &Reply) -> Self {
+        let Reply { answer, answered_by, .. } = reply;
         let (scope, message) = match answer {
             Answer::Allow { scope, .. } => (Some(*scope), None),
             Answer::Deny { message, .. } => (None, message.clone()),
             _ => (None, None),
         };
         let by = AnsweredBy::of(answer);
-        Self::Answered { ask_id: ask_id.to_owned(), answer: answer.outcome(), scope, by, message }
+        Self::Answered {
+            ask_id: ask_id.to_owned(),
+            answer: answer.outcome(),
+            scope,
+            by,
+            answered_by: answered_by.clone(),
+            message,
+        }
     }
 
     /// Redacts secrets in the texts of tools.
@@ -189,7 +219,7 @@ impl Event {
 }
 
 /// The source of an answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AnsweredBy {
@@ -218,7 +248,7 @@ impl AnsweredBy {
 }
 
 /// The source of a permission, if no person is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AllowedBy {
@@ -270,17 +300,22 @@ amounts!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
 /// let progress = Progress::new(1).with_total(files.len()).with_message(files[0]);
 /// assert_eq!((progress.done, progress.total), (1.0, Some(2.0)));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
-    /// The amount done, in units that the tool chooses.
+    /// The amount done, in units that the tool chooses. JSON has no infinite number and no NaN: they are `null`, which is read as NaN.
+    #[serde(deserialize_with = "amount")]
     pub done: f64,
     /// The total amount, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// A description of the present step.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::<f64>::deserialize(deserializer).map(|amount| amount.unwrap_or(f64::NAN))
 }
 
 impl<T: Amount> From<T> for Progress {
@@ -309,3 +344,6 @@ impl Progress {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

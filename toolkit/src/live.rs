@@ -44,9 +44,9 @@ pub(crate) struct DisplayInfo {
 /// The reason why a function does no work of its own for a while. Meanwhile other calls may use its pass or its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// The function waits for a person, who may take long: its pass through the session's gate and its place among the
-    /// calls of its tool are free for others, and its clock stops.
-    Asking,
+    /// The function waits for a person or another process, which may take long: its pass through the session's gate and
+    /// its place among the calls of its tool are free for others, and its clock stops.
+    Aside,
     /// The function waits for a call that it made: its place among the calls of its tool is free for others, since the
     /// other call may need it.
     Calling,
@@ -55,7 +55,7 @@ pub(crate) enum Reason {
 /// The number of waits of the function, and the resources that were given away for them.
 #[derive(Debug, Default)]
 struct Absence {
-    asking: u32,
+    aside: u32,
     calling: u32,
     /// The number of waits that will end once everything is back.
     returning: u32,
@@ -199,9 +199,9 @@ impl Live {
         let mut levels = vec![(Arc::clone(self), reason)];
         // The calls above are idle too, as long as this is the only call that each of them made.
         let mut above = self.parent.as_ref();
-        while let (Reason::Asking, Some(live)) = (reason, above) {
+        while let (Reason::Aside, Some(live)) = (reason, above) {
             live.change(Absence::leave_above);
-            levels.push((Arc::clone(live), Reason::Asking));
+            levels.push((Arc::clone(live), Reason::Aside));
             above = live.parent.as_ref();
         }
         Away { levels }
@@ -223,7 +223,7 @@ impl Live {
         if absence.given == Given::default() {
             return Duty::None;
         }
-        let is_away = absence.asking > 0 || absence.calling > 0;
+        let is_away = absence.aside > 0 || absence.calling > 0;
         if absence.returning == 0 {
             return if is_away { Duty::None } else { Duty::RestoreFirst };
         }
@@ -264,7 +264,7 @@ impl Live {
         let mut absence = self.lock();
         let lacks_place = absence.given.place && absence.calling == 0;
         let is_back = match reason {
-            Reason::Asking => !absence.given.pass && !lacks_place,
+            Reason::Aside => !absence.given.pass && !lacks_place,
             Reason::Calling => !lacks_place,
         };
         if is_back || absence.over {
@@ -276,11 +276,11 @@ impl Live {
         Poll::Pending
     }
 
-    /// Waits until the call has its pass, if the pass was given away while a call that it made asks a person. That call
+    /// Waits until the call has its pass, if the pass was given away while a call that it made waits aside. That call
     /// cannot get the pass back itself, because it may not be polled meanwhile.
     pub(crate) async fn has_pass(self: &Arc<Self>) {
         let Some(_returning) = self.want_pass() else { return };
-        poll_fn(|task| self.poll_return(Reason::Asking, task)).await;
+        poll_fn(|task| self.poll_return(Reason::Aside, task)).await;
     }
 
     fn want_pass(self: &Arc<Self>) -> Option<Returning> {
@@ -301,8 +301,8 @@ impl Absence {
         self.wanted.place = true;
         self.news = true;
         match reason {
-            Reason::Asking => {
-                self.asking += 1;
+            Reason::Aside => {
+                self.aside += 1;
                 // A call made meanwhile still needs the pass.
                 self.wanted.pass |= self.calling == 0;
                 self.update_clock();
@@ -315,9 +315,9 @@ impl Absence {
         }
     }
 
-    /// Records that a call made by this call asks a person.
+    /// Records that a call made by this call waits aside.
     fn leave_above(&mut self) {
-        self.asking += 1;
+        self.aside += 1;
         // If several calls are running, the others still need the pass.
         self.wanted.pass |= self.calling == 1;
         self.update_clock();
@@ -326,24 +326,24 @@ impl Absence {
 
     fn end(&mut self, reason: Reason) {
         match reason {
-            Reason::Asking => self.asking -= 1,
+            Reason::Aside => self.aside -= 1,
             Reason::Calling => self.calling -= 1,
         }
-        let is_asking = self.asking > 0;
-        if reason == Reason::Calling && is_asking && self.calling == 0 {
-            // Only the question remains.
+        let is_aside = self.aside > 0;
+        if reason == Reason::Calling && is_aside && self.calling == 0 {
+            // Only the wait aside remains.
             self.wanted = Given { pass: true, place: true };
         }
         // Resources that were not given away yet stay if no wait needs it any more.
-        self.wanted.pass &= is_asking;
-        self.wanted.place &= is_asking || self.calling > 0;
+        self.wanted.pass &= is_aside;
+        self.wanted.place &= is_aside || self.calling > 0;
         self.update_clock();
         self.news = true;
     }
 
-    /// Updates the clock, which is stopped while a person is asked and until the call has its pass again.
+    /// Updates the clock, which is stopped while the function waits aside and until the call has its pass again.
     fn update_clock(&mut self) {
-        let stands = self.asking > 0 || self.given.pass;
+        let stands = self.aside > 0 || self.given.pass;
         match (stands, self.stopped_at) {
             (true, None) => self.stopped_at = Some(Instant::now()),
             (false, Some(since)) => {

@@ -1,5 +1,6 @@
 //! Toolboxes: the tools that one caller may use, and the common path of every call.
 
+mod aside;
 mod asked;
 mod asking;
 mod batch;

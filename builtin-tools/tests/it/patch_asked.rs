@@ -47,7 +47,7 @@ impl Approver for Thinking {
                 Write(path, content) => fs::write(self.root.join(path), content).unwrap(),
                 Remove(path) => fs::remove_file(self.root.join(path)).unwrap(),
             }
-            Some(Answer::allow())
+            Some(Answer::allow().into())
         })
     }
 }

@@ -25,14 +25,15 @@ impl Approver for AutoConfirm {
             _ => false,
         };
         if is_confirmed {
-            return Box::pin(std::future::ready(Some(Answer::allow())));
+            return Box::pin(std::future::ready(Some(Answer::allow().into())));
         }
         match &self.person {
             Some(person) => person.ask(ask),
-            None => Box::pin(std::future::ready(Some(Answer::denied_by(
-                DeniedBy::NobodyThere,
-                "automatic confirmation does not cover this, and no approver is available; do without it",
-            )))),
+            None => {
+                let why =
+                    "automatic confirmation does not cover this, and no approver is available; do without it";
+                Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, why).into())))
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod choice;
 mod elicit;
 mod prompt;
 mod question;
+mod reply;
 mod text;
 
 pub use answer::{AllowScope, Answer, AskAnswer, DeniedBy};
@@ -16,6 +17,7 @@ pub use elicit::Elicitation;
 pub use prompt::{PromptLine, Tone, quoted_whole};
 pub use question::Put;
 pub use question::{Origin, PendingAsk, Question};
+pub use reply::Reply;
 
 use crate::escape::MAX_LINE_CHARS;
 use serde::{Deserialize, Serialize};

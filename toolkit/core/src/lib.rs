@@ -73,7 +73,7 @@ pub use arg::{LengthArg, PatternArg, RangeArg, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::AskAnswer;
 pub use ask::{
-    Access, AllowScope, Answer, Ask, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,
+    Access, AllowScope, Answer, Ask, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question, Reply,
 };
 pub use attachment::Attachment;
 pub use call::{CallArguments, IntoCallArguments, ToolCall, ToolResult};

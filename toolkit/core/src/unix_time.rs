@@ -20,6 +20,11 @@ pub fn time(milliseconds: u64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
 }
 
+/// Returns a time without its fraction of a millisecond.
+pub fn whole(exact: SystemTime) -> SystemTime {
+    time(milliseconds(exact)).unwrap_or(exact)
+}
+
 /// Serializes a time.
 ///
 /// # Errors

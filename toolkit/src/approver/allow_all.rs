@@ -34,6 +34,6 @@ impl Approver for AllowAll {
             Question::Approve(_) => Answer::allow(),
             _ => Answer::Declined,
         };
-        Box::pin(std::future::ready(Some(answer)))
+        Box::pin(std::future::ready(Some(answer.into())))
     }
 }

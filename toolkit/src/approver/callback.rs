@@ -3,9 +3,9 @@
 use super::{Answering, Approver};
 use crate::closure_future::ClosureFuture;
 use std::fmt;
-use toolkit_core::ask::{Answer, PendingAsk};
+use toolkit_core::ask::{Answer, PendingAsk, Reply};
 
-/// The value that the closure of a [`CallbackApprover`] returns: an [`Answer`], or an `Option` of one.
+/// The value that the closure of a [`CallbackApprover`] returns: an [`Answer`], an `Option` of one, or a [`Reply`] that names the person.
 #[diagnostic::on_unimplemented(
     message = "the closure of an approver must return an `Answer`",
     label = "it returns `{Self}`, which is not an `Answer`",
@@ -15,13 +15,27 @@ use toolkit_core::ask::{Answer, PendingAsk};
 )]
 pub trait IntoAnswer {
     #[doc(hidden)]
-    fn into_answer(self) -> Option<Answer>;
+    fn into_reply(self) -> Option<Reply>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<Option<Answer>>> IntoAnswer for T {
-    fn into_answer(self) -> Option<Answer> {
-        self.into()
+impl IntoAnswer for Answer {
+    fn into_reply(self) -> Option<Reply> {
+        Some(self.into())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoAnswer for Option<Answer> {
+    fn into_reply(self) -> Option<Reply> {
+        self.map(Reply::from)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoAnswer for Reply {
+    fn into_reply(self) -> Option<Reply> {
+        Some(self)
     }
 }
 
@@ -31,7 +45,7 @@ impl<T: Into<Option<Answer>>> IntoAnswer for T {
 /// scope is reduced to the longest of these.
 ///
 /// ```
-/// use toolkit::approval::{Answer, CallbackApprover, PendingAsk};
+/// use toolkit::approval::{Answer, CallbackApprover, PendingAsk, Reply};
 ///
 /// // A rule.
 /// let only_here = CallbackApprover::new(|ask| match ask.origin().agent.as_deref() {
@@ -42,9 +56,9 @@ impl<T: Into<Option<Answer>>> IntoAnswer for T {
 /// // A queue to wherever the person is; the answer is awaited.
 /// let remote = CallbackApprover::from_async(|ask: PendingAsk| async move {
 ///     let text = ask.to_text();
-///     // send it, await the answer …
+///     // send it, await the answer, and name the person whom the host knows to have sent it …
 ///     # drop(text);
-///     Answer::Declined
+///     Reply::new(Answer::Declined).by("ada")
 /// });
 /// ```
 pub struct CallbackApprover(Box<dyn Fn(&PendingAsk) -> Answering<'static> + Send + Sync>);
@@ -53,7 +67,7 @@ impl CallbackApprover {
     /// Uses a closure that answers immediately, on the thread of the call; it must not block.
     pub fn new<A: IntoAnswer>(answer: impl Fn(&PendingAsk) -> A + Send + Sync + 'static) -> Self {
         Self(Box::new(move |ask| {
-            let answer = answer(ask).into_answer();
+            let answer = answer(ask).into_reply();
             Box::pin(std::future::ready(answer))
         }))
     }
@@ -65,7 +79,7 @@ impl CallbackApprover {
     {
         Self(Box::new(move |ask| {
             let answer = answer(ask.clone()).boxed();
-            Box::pin(async move { answer.await.into_answer() })
+            Box::pin(async move { answer.await.into_reply() })
         }))
     }
 }

@@ -18,6 +18,6 @@ impl Approver for NoApprover {
             reason.push_str(", or allow it with ");
             reason.push_str(&setting);
         }
-        Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason))))
+        Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason).into())))
     }
 }

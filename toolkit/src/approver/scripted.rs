@@ -4,7 +4,7 @@ use super::{Answering, Approver};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use toolkit_core::ask::{Answer, DeniedBy, PendingAsk};
+use toolkit_core::ask::{Answer, DeniedBy, PendingAsk, Reply};
 
 /// Answers from a script, and records the questions; for tests. Clones are cheap and share their state.
 ///
@@ -26,23 +26,23 @@ pub struct ScriptedApprover {
     state: Arc<Mutex<State>>,
 }
 
-type Rule = (Arc<dyn Fn(&PendingAsk) -> bool + Send + Sync>, Answer);
+type Rule = (Arc<dyn Fn(&PendingAsk) -> bool + Send + Sync>, Reply);
 
 #[derive(Default)]
 struct State {
-    answers: VecDeque<Answer>,
+    answers: VecDeque<Reply>,
     asked: Vec<PendingAsk>,
 }
 
 impl ScriptedApprover {
     /// Gives these answers, in order.
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let answers = answers.into_iter().collect();
+        let answers = answers.into_iter().map(Reply::from).collect();
         Self { rules: Vec::new(), state: Arc::new(Mutex::new(State { answers, asked: Vec::new() })) }
     }
 
     /// Always gives the same answer.
-    pub fn always(answer: Answer) -> Self {
+    pub fn always(answer: impl Into<Reply>) -> Self {
         Self::new([]).with_rule(|_| true, answer)
     }
 
@@ -51,9 +51,9 @@ impl ScriptedApprover {
     pub fn with_rule(
         mut self,
         applies: impl Fn(&PendingAsk) -> bool + Send + Sync + 'static,
-        answer: Answer,
+        answer: impl Into<Reply>,
     ) -> Self {
-        self.rules.push((Arc::new(applies), answer));
+        self.rules.push((Arc::new(applies), answer.into()));
         self
     }
 
@@ -67,7 +67,7 @@ impl ScriptedApprover {
         self.lock().answers.len()
     }
 
-    fn answer(&self, ask: &PendingAsk) -> Answer {
+    fn answer(&self, ask: &PendingAsk) -> Reply {
         let rule = self.rules.iter().find(|(applies, _)| applies(ask));
         let mut state = self.lock();
         state.asked.push(ask.clone());
@@ -78,6 +78,7 @@ impl ScriptedApprover {
                 DeniedBy::NobodyThere,
                 format!("the script of answers ended before question {count}"),
             )
+            .into()
         })
     }
 

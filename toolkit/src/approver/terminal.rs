@@ -107,7 +107,7 @@ impl Default for TerminalApprover {
 #[diagnostic::do_not_recommend]
 impl Approver for TerminalApprover {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
-        Box::pin(async move { Some(self.answer(ask).await) })
+        Box::pin(async move { Some(self.answer(ask).await.into()) })
     }
 }
 

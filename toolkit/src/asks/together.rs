@@ -9,7 +9,7 @@ use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-use toolkit_core::ask::{Answer, PendingAsk, Put, Question};
+use toolkit_core::ask::{Answer, PendingAsk, Put, Question, Reply};
 
 /// The handle with which further calls can wait for the answer to a question.
 pub(super) struct Joinable {
@@ -63,15 +63,15 @@ impl Asks {
                 };
                 // Another call may have been approved since this call checked the memory.
                 if let Ok(Some(_)) = memory.recall(&ask) {
-                    return Answer::allow();
+                    return Answer::allow().into();
                 }
-                let answer = waiting.hear_out(&*approver).await;
-                if let Answer::Allow { scope, .. } = answer {
+                let reply = waiting.hear_out(&*approver).await;
+                if let Answer::Allow { scope, .. } = reply.answer {
                     // The question stays on the list until it is remembered, so that an equal question in the meantime need not be
                     // asked.
                     memory.keep(&ask, scope).await;
                 }
-                answer
+                reply
             }
         }));
         if let Some(entry) = state.pending.get_mut(ask.id()) {
@@ -96,9 +96,9 @@ impl Joined {
 }
 
 impl Future for Joined {
-    type Output = Answer;
+    type Output = Reply;
 
-    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Reply> {
         self.passenger.poll(task)
     }
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
-use toolkit_core::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question};
+use toolkit_core::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question, Reply};
 use toolkit_core::error::ToolError;
 
 /// The most times that a question is asked because of invalid answers.
@@ -67,7 +67,7 @@ impl Asks {
         origin: Origin,
         question: Question,
     ) -> Asked<'a, Answer> {
-        self.ask_telling(approver, Put::once(origin, question), |_| {})
+        Box::pin(async move { self.ask_telling(approver, Put::once(origin, question), |_| {}).await.answer })
     }
 
     /// Asks, and calls a function with the question once it is on the list.
@@ -76,11 +76,11 @@ impl Asks {
         approver: &'a dyn Approver,
         put: Put,
         tell: impl FnOnce(&PendingAsk) + Send + 'a,
-    ) -> Asked<'a, Answer> {
+    ) -> Asked<'a, Reply> {
         Box::pin(async move {
             let mut waiting = match self.register(put) {
                 Ok(waiting) => waiting,
-                Err(refusal) => return refusal,
+                Err(refusal) => return refusal.into(),
             };
             tell(&waiting.ask);
             waiting.hear_out(approver).await
@@ -90,7 +90,7 @@ impl Asks {
 
 impl Waiting {
     /// Waits for the answer, from the approver or from elsewhere.
-    pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Answer {
+    pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Reply {
         let asks = self.asks.clone();
         let mut deadline = Deadline { age: asks.limits().age, sleep: None };
         let mut attempt = 1;
@@ -98,9 +98,9 @@ impl Waiting {
             let ask = self.ask.clone();
             let mut consulted = Consulted::begin(approver, &ask);
             match poll_fn(|task| hear(self, &mut consulted, &mut deadline, task)).await {
-                Heard::Elsewhere(answer) => return answer,
+                Heard::Elsewhere(reply) => return reply,
                 Heard::TooLate(denial) => return settle(self, denial),
-                Heard::Approver(answer) => match asks.answer(ask.id(), answer) {
+                Heard::Approver(reply) => match asks.answer(ask.id(), reply) {
                     Err(AnswerError::Unfit { problem }) if attempt < MAX_ATTEMPTS => {
                         self.ask_again(problem);
                     }
@@ -113,9 +113,9 @@ impl Waiting {
 }
 
 /// Returns the answer that was given, or else `otherwise`; afterwards no answer is accepted.
-fn settle(waiting: &mut Waiting, otherwise: Answer) -> Answer {
+fn settle(waiting: &mut Waiting, otherwise: Answer) -> Reply {
     waiting.answer.close();
-    waiting.answer.try_recv().unwrap_or(otherwise)
+    waiting.answer.try_recv().unwrap_or_else(|_| otherwise.into())
 }
 
 /// Returns the answer to use instead of an approver's rejected one, if no other answer was given.
@@ -133,8 +133,8 @@ fn fault(outcome: Result<(), AnswerError>) -> Answer {
 }
 
 enum Heard {
-    Elsewhere(Answer),
-    Approver(Answer),
+    Elsewhere(Reply),
+    Approver(Reply),
     TooLate(Answer),
 }
 
@@ -144,27 +144,27 @@ fn hear(
     deadline: &mut Deadline,
     task: &mut Context<'_>,
 ) -> Poll<Heard> {
-    if let Poll::Ready(answer) = Pin::new(&mut waiting.answer).poll(task) {
-        return Poll::Ready(Heard::Elsewhere(answer.unwrap_or_else(|_| fault(Ok(())))));
+    if let Poll::Ready(reply) = Pin::new(&mut waiting.answer).poll(task) {
+        return Poll::Ready(Heard::Elsewhere(reply.unwrap_or_else(|_| fault(Ok(())).into())));
     }
-    if let Poll::Ready(answer) = consulted.poll(task) {
-        return Poll::Ready(Heard::Approver(answer));
+    if let Poll::Ready(reply) = consulted.poll(task) {
+        return Poll::Ready(Heard::Approver(reply));
     }
     deadline.poll(task).map(Heard::TooLate)
 }
 
 /// The running future of an approver; `None` once it said that the answer comes from elsewhere.
-struct Consulted<'a>(Option<Answering<'a>>, Option<Answer>);
+struct Consulted<'a>(Option<Answering<'a>>, Option<Reply>);
 
 impl<'a> Consulted<'a> {
     fn begin(approver: &'a dyn Approver, ask: &'a PendingAsk) -> Self {
         match catch_unwind(AssertUnwindSafe(|| approver.ask(ask))) {
             Ok(answering) => Self(Some(answering), None),
-            Err(panic) => Self(None, Some(panicked(panic))),
+            Err(panic) => Self(None, Some(panicked(panic).into())),
         }
     }
 
-    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Reply> {
         if let Some(denial) = self.1.take() {
             return Poll::Ready(denial);
         }
@@ -172,7 +172,7 @@ impl<'a> Consulted<'a> {
         let answer = match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(task))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(answer)) => answer,
-            Err(panic) => Some(panicked(panic)),
+            Err(panic) => Some(panicked(panic).into()),
         };
         self.end();
         answer.map_or(Poll::Pending, Poll::Ready)

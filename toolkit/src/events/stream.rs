@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use toolkit_core::redact::Redactor;
+use toolkit_core::unix_time;
 
 /// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events),
 /// [`Toolbox::notices`](crate::Toolbox::notices).
@@ -123,18 +124,14 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, event: CallEvent) {
-        let reader = {
-            let mut waiting = self.lock();
-            if waiting.closed {
-                return;
-            }
-            waiting.push(event);
-            waiting.reader.take()
-        };
-        if let Some(reader) = reader {
-            reader.wake();
+    /// Adds an event. Returns the waker of the reader if it waits, which is woken without any lock: an executor may run it at once.
+    fn push(&self, event: CallEvent) -> Option<Waker> {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return None;
         }
+        waiting.push(event);
+        waiting.reader.take()
     }
 }
 
@@ -171,14 +168,21 @@ pub(crate) struct Hub {
     readers: AtomicUsize,
     /// The number of readers of one call's notices.
     listeners: AtomicUsize,
-    queues: Mutex<Vec<Arc<Queue>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queues: Vec<Arc<Queue>>,
+    /// The number of the last event.
+    last: u64,
 }
 
 impl Hub {
     /// Returns a stream of the selected events, from now on.
     pub(crate) fn subscribe(self: &Arc<Self>, wanted: Wanted) -> Events {
         let queue = Arc::new(Queue { hub: Arc::downgrade(self), wanted, waiting: Mutex::default() });
-        self.lock().push(Arc::clone(&queue));
+        self.lock().queues.push(Arc::clone(&queue));
         self.count(&queue).fetch_add(1, Ordering::Release);
         Events { queue }
     }
@@ -232,24 +236,33 @@ impl Hub {
     }
 
     fn send_to(&self, is_wanted: impl Fn(&Wanted) -> bool, event: impl FnOnce() -> CallEvent) {
-        let queues: Vec<Arc<Queue>> =
-            self.lock().iter().filter(|queue| is_wanted(&queue.wanted)).cloned().collect();
-        if queues.is_empty() {
+        if !self.lock().queues.iter().any(|queue| is_wanted(&queue.wanted)) {
             return;
         }
         let event = event();
-        for queue in queues {
-            queue.push(event.clone());
+        self.number_and_push(is_wanted, event).into_iter().for_each(Waker::wake);
+    }
+
+    /// Numbers an event and adds it to all queues that want it, in one step: so each queue is in the order of the numbers. Returns the wakers
+    /// of the readers that wait.
+    fn number_and_push(&self, is_wanted: impl Fn(&Wanted) -> bool, mut event: CallEvent) -> Vec<Waker> {
+        let mut state = self.lock();
+        let State { queues, last } = &mut *state;
+        let mut wanting = queues.iter().filter(|queue| is_wanted(&queue.wanted)).peekable();
+        if wanting.peek().is_some() {
+            *last += 1;
+            (event.seq, event.at) = (*last, unix_time::now());
         }
+        wanting.filter_map(|queue| queue.push(event.clone())).collect()
     }
 
     fn remove(&self, queue: &Arc<Queue>) {
-        self.lock().retain(|other| !Arc::ptr_eq(other, queue));
+        self.lock().queues.retain(|other| !Arc::ptr_eq(other, queue));
         self.count(queue).fetch_sub(1, Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -272,6 +285,8 @@ impl CallOrigin<'_> {
     fn event(self, mut event: Event) -> CallEvent {
         event.redact(self.redactor);
         CallEvent {
+            seq: 0,
+            at: 0,
             call_id: self.id.to_owned(),
             tool: self.tool.to_owned(),
             session_id: self.session_id.map(str::to_owned),
@@ -284,7 +299,7 @@ impl CallOrigin<'_> {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        for queue in self.lock().iter() {
+        for queue in &self.lock().queues {
             let reader = {
                 let mut waiting = queue.lock();
                 waiting.closed = true;
@@ -308,6 +323,8 @@ mod tests {
 
     fn event(number: usize, event: Event) -> CallEvent {
         CallEvent {
+            seq: 0,
+            at: 0,
             call_id: number.to_string(),
             tool: String::new(),
             session_id: None,
@@ -327,8 +344,8 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let mut events = hub.subscribe(Wanted::All);
         for number in 0..CAPACITY * 3 {
-            events.queue.push(event(number, Event::Progress(Progress::new(1.0))));
-            events.queue.push(finished(number));
+            let _ = events.queue.push(event(number, Event::Progress(Progress::new(1.0))));
+            let _ = events.queue.push(finished(number));
         }
         let mut ids = (Vec::new(), 0);
         while let Some(event) = events.try_next() {
@@ -339,7 +356,7 @@ mod tests {
         }
         assert_eq!(ids.0, (0..CAPACITY * 3).map(|number| number.to_string()).collect::<Vec<_>>());
         assert_eq!(events.lost(), (CAPACITY * 3 - ids.1) as u64);
-        events.queue.push(event(0, Event::Progress(Progress::new(1.0))));
+        let _ = events.queue.push(event(0, Event::Progress(Progress::new(1.0))));
         assert!(events.try_next().is_some());
         assert!(!events.is_cut_off());
     }
@@ -349,7 +366,7 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let mut events = hub.subscribe(Wanted::All);
         for number in 0..MAX_EVENTS * 2 {
-            events.queue.push(event(number, Event::Started));
+            let _ = events.queue.push(event(number, Event::Started));
         }
         assert!(events.is_cut_off());
         let mut count = 0;
@@ -365,7 +382,7 @@ mod tests {
         let mut events = hub.subscribe(Wanted::All);
         let text = "x".repeat(MAX_BYTES / 8);
         for number in 0..20 {
-            events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
+            let _ = events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
         }
         assert_eq!(events.lost(), 12);
         while events.try_next().is_some() {}
@@ -374,7 +391,7 @@ mod tests {
         let result = Arc::new(result);
         for number in 0..9 {
             let ended = Event::Finished { result: Arc::clone(&result), duration: Duration::ZERO };
-            events.queue.push(event(number, ended));
+            let _ = events.queue.push(event(number, ended));
         }
         assert!(events.is_cut_off());
     }
@@ -386,7 +403,7 @@ mod tests {
         assert!(hub.is_watched());
         drop(hub.subscribe(Wanted::All));
         assert_eq!(hub.readers.load(Ordering::Relaxed), 1);
-        assert_eq!(hub.lock().len(), 1);
+        assert_eq!(hub.lock().queues.len(), 1);
         let (next, ()) = tokio::join!(events.next(), async { drop(hub) });
         assert_eq!(next, None);
     }

@@ -41,6 +41,8 @@ impl EventSender {
             let mut event = Event::Ended { task_id: task_id.to_owned(), title: title.into(), metadata };
             event.redact(&self.redactor);
             CallEvent {
+                seq: 0,
+                at: 0,
                 call_id: self.call_id.clone(),
                 tool: self.tool.clone(),
                 session_id: self.session_id.clone(),

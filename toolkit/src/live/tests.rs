@@ -1,5 +1,5 @@
 //! Tests giving away and getting back resources, one step at a time. Turn-taking of whole calls is tested in
-//! `tests/turns.rs` and `tests/asking.rs`.
+//! `tests/turns.rs` and `tests/aside.rs`.
 
 use super::*;
 use std::pin::pin;
@@ -50,7 +50,7 @@ fn calls_within_a_call_are_counted_from_one_and_share_a_gate() {
 
 #[test]
 fn what_was_given_away_comes_back_once_somebody_needs_it() {
-    for (asking, calling, returning, given, duty) in [
+    for (aside, calling, returning, given, duty) in [
         (0, 0, 0, NOTHING, Duty::None),
         (1, 0, 0, NOTHING, Duty::None),
         (1, 0, 1, NOTHING, Duty::None),
@@ -65,8 +65,8 @@ fn what_was_given_away_comes_back_once_somebody_needs_it() {
         (1, 0, 1, PASS, Duty::Restore),
         (0, 1, 1, PLACE, Duty::Restore),
     ] {
-        let live = with(Absence { asking, calling, returning, given, ..Absence::default() });
-        assert_eq!(live.duty(), duty, "{asking} {calling} {returning} {given:?}");
+        let live = with(Absence { aside, calling, returning, given, ..Absence::default() });
+        assert_eq!(live.duty(), duty, "{aside} {calling} {returning} {given:?}");
     }
 }
 
@@ -141,33 +141,33 @@ enum Step {
 
 #[test]
 fn what_is_asked_for_follows_from_who_is_away() {
-    use Reason::{Asking, Calling};
+    use Reason::{Aside, Calling};
     use Step::{Ends, Gives, Leaves, LeavesAbove};
     let table: &[(&[Step], (u32, u32), Given)] = &[
-        (&[Leaves(Asking)], (1, 0), BOTH),
+        (&[Leaves(Aside)], (1, 0), BOTH),
         (&[Leaves(Calling)], (0, 1), PLACE),
-        (&[Leaves(Asking), Leaves(Asking)], (2, 0), BOTH),
+        (&[Leaves(Aside), Leaves(Aside)], (2, 0), BOTH),
         (&[Leaves(Calling), Leaves(Calling)], (0, 2), PLACE),
         // The call still needs the pass.
-        (&[Leaves(Calling), Leaves(Asking)], (1, 1), PLACE),
-        (&[Leaves(Asking), Leaves(Calling)], (1, 1), BOTH),
+        (&[Leaves(Calling), Leaves(Aside)], (1, 1), PLACE),
+        (&[Leaves(Aside), Leaves(Calling)], (1, 1), BOTH),
         (&[Leaves(Calling), LeavesAbove], (1, 1), BOTH),
         (&[Leaves(Calling), LeavesAbove, LeavesAbove], (2, 1), BOTH),
         // The other call still needs the pass.
         (&[Leaves(Calling), Leaves(Calling), LeavesAbove], (1, 2), PLACE),
-        (&[Leaves(Asking), Gives, Leaves(Calling)], (1, 1), PLACE),
-        (&[Leaves(Asking), Ends(Asking)], (0, 0), NOTHING),
+        (&[Leaves(Aside), Gives, Leaves(Calling)], (1, 1), PLACE),
+        (&[Leaves(Aside), Ends(Aside)], (0, 0), NOTHING),
         (&[Leaves(Calling), Ends(Calling)], (0, 0), NOTHING),
-        (&[Leaves(Asking), Gives, Ends(Asking)], (0, 0), NOTHING),
-        (&[Leaves(Asking), Leaves(Asking), Ends(Asking)], (1, 0), BOTH),
-        (&[Leaves(Asking), Leaves(Asking), Gives, Ends(Asking)], (1, 0), NOTHING),
+        (&[Leaves(Aside), Gives, Ends(Aside)], (0, 0), NOTHING),
+        (&[Leaves(Aside), Leaves(Aside), Ends(Aside)], (1, 0), BOTH),
+        (&[Leaves(Aside), Leaves(Aside), Gives, Ends(Aside)], (1, 0), NOTHING),
         (&[Leaves(Calling), Leaves(Calling), Ends(Calling)], (0, 1), PLACE),
         (&[Leaves(Calling), Leaves(Calling), Gives, Ends(Calling)], (0, 1), NOTHING),
-        (&[Leaves(Calling), Leaves(Asking), Ends(Asking)], (0, 1), PLACE),
+        (&[Leaves(Calling), Leaves(Aside), Ends(Aside)], (0, 1), PLACE),
         // Only the question needs the pass given away now.
-        (&[Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 0), BOTH),
-        (&[Leaves(Calling), Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 1), NOTHING),
-        (&[Leaves(Calling), LeavesAbove, Ends(Asking)], (0, 1), PLACE),
+        (&[Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 0), BOTH),
+        (&[Leaves(Calling), Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 1), NOTHING),
+        (&[Leaves(Calling), LeavesAbove, Ends(Aside)], (0, 1), PLACE),
     ];
     for (steps, away, wanted) in table {
         let mut absence = Absence::default();
@@ -184,23 +184,23 @@ fn what_is_asked_for_follows_from_who_is_away() {
             }
             assert!(absence.news, "{step:?} is news to the runner");
         }
-        assert_eq!(((absence.asking, absence.calling), absence.wanted), (*away, *wanted), "{steps:?}");
+        assert_eq!(((absence.aside, absence.calling), absence.wanted), (*away, *wanted), "{steps:?}");
     }
 }
 
 #[test]
 fn whoever_comes_back_waits_for_what_it_needs() {
-    use Reason::{Asking, Calling};
+    use Reason::{Aside, Calling};
     let mut task = Context::from_waker(Waker::noop());
     for (reason, given, calling, is_back) in [
-        (Asking, NOTHING, 0, true),
-        (Asking, PASS, 0, false),
-        (Asking, PLACE, 0, false),
-        (Asking, BOTH, 0, false),
+        (Aside, NOTHING, 0, true),
+        (Aside, PASS, 0, false),
+        (Aside, PLACE, 0, false),
+        (Aside, BOTH, 0, false),
         // The other call may be waiting for the place.
-        (Asking, PLACE, 1, true),
-        (Asking, PASS, 1, false),
-        (Asking, BOTH, 1, false),
+        (Aside, PLACE, 1, true),
+        (Aside, PASS, 1, false),
+        (Aside, BOTH, 1, false),
         (Calling, NOTHING, 0, true),
         (Calling, PASS, 0, true),
         (Calling, PLACE, 0, false),
@@ -222,7 +222,7 @@ fn a_returner_is_woken_once_however_often_it_looks() {
     let (other, other_waker) = Woken::new();
     let live = with(Absence { given: BOTH, ..Absence::default() });
     for waker in [&waker, &waker, &other_waker] {
-        assert!(live.poll_return(Reason::Asking, &mut Context::from_waker(waker)).is_pending());
+        assert!(live.poll_return(Reason::Aside, &mut Context::from_waker(waker)).is_pending());
     }
     live.restored(PASS);
     assert_eq!((woken.take(), other.take()), (1, 1));
@@ -235,7 +235,7 @@ fn the_runner_hears_of_everybody_who_leaves_and_comes_back() {
     let (woken, waker) = Woken::new();
     let live = live();
     live.set_runner(&waker);
-    let away = live.leave(Reason::Asking);
+    let away = live.leave(Reason::Aside);
     assert_eq!(woken.take(), 1);
     assert_eq!(live.take_wanted(BOTH), BOTH);
     live.restored(NOTHING);
@@ -277,18 +277,18 @@ fn a_question_is_one_of_every_call_above_and_a_call_is_not() {
     top.take();
     let count = |live: &Live| {
         let absence = live.lock();
-        (absence.asking, absence.calling)
+        (absence.aside, absence.calling)
     };
     let counts = || [&grandparent, &parent, &child].map(|live| count(live));
     let calling = child.leave(Reason::Calling);
     assert_eq!(counts(), [(0, 1), (0, 1), (0, 1)]);
     drop(calling);
     assert_eq!(top.take(), 0);
-    let asking = child.leave(Reason::Asking);
+    let aside = child.leave(Reason::Aside);
     assert_eq!(counts(), [(1, 1), (1, 1), (1, 0)]);
     assert_eq!([&grandparent, &parent, &child].map(|live| live.lock().wanted), [BOTH; 3]);
     assert_eq!(top.take(), 1);
-    drop(asking);
+    drop(aside);
     assert_eq!(counts(), [(0, 1), (0, 1), (0, 0)]);
     assert_eq!(top.take(), 1);
 }
@@ -299,9 +299,9 @@ fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
     let live = with(Absence { given: PLACE, ..Absence::default() });
     let mut task = Context::from_waker(&waker);
     assert!(live.poll_return(Reason::Calling, &mut task).is_pending());
-    let asking = live.leave(Reason::Asking);
+    let aside = live.leave(Reason::Aside);
     assert_eq!(woken.take(), 0);
-    drop(asking);
+    drop(aside);
     let _calling = live.leave(Reason::Calling);
     assert_eq!(woken.take(), 1);
     assert!(live.poll_return(Reason::Calling, &mut task).is_ready());
@@ -311,15 +311,15 @@ fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
 fn a_call_that_needs_the_pass_waits_until_it_is_back() {
     let mut task = Context::from_waker(Waker::noop());
     let live = live();
-    let asking = live.leave(Reason::Asking);
+    let aside = live.leave(Reason::Aside);
     assert!(pin!(live.has_pass()).poll(&mut task).is_ready(), "it was not given away yet");
     assert_eq!(live.take_wanted(BOTH), PLACE, "and stays");
-    drop(asking);
+    drop(aside);
 
     let live = self::live();
     let (woken, waker) = Woken::new();
     live.set_runner(&waker);
-    let _asking = live.leave(Reason::Asking);
+    let _asking = live.leave(Reason::Aside);
     assert_eq!(live.take_wanted(PASS), PASS);
     woken.take();
     {
@@ -337,12 +337,12 @@ fn nobody_waits_for_a_call_that_is_over() {
     let (woken, waker) = Woken::new();
     let live = with(Absence { given: BOTH, ..Absence::default() });
     let mut task = Context::from_waker(&waker);
-    assert!(live.poll_return(Reason::Asking, &mut task).is_pending());
+    assert!(live.poll_return(Reason::Aside, &mut task).is_pending());
     assert!(!live.is_over() && !live.token.is_cancelled());
     live.end();
     assert_eq!(woken.take(), 1);
     assert!(live.is_over() && live.token.is_cancelled());
-    assert!(live.poll_return(Reason::Asking, &mut task).is_ready());
+    assert!(live.poll_return(Reason::Aside, &mut task).is_ready());
 }
 
 #[tokio::test(start_paused = true)]
@@ -360,19 +360,19 @@ async fn the_clock_stands_still_from_a_question_until_the_pass_is_back() {
     assert_eq!(stopped(&live), (0, false), "a call is the tool's own time");
     drop(calling);
 
-    let asking = live.leave(Reason::Asking);
+    let aside = live.leave(Reason::Aside);
     seconds(2).await;
-    let second = live.leave(Reason::Asking);
+    let second = live.leave(Reason::Aside);
     seconds(2).await;
     drop(second);
     assert_eq!(stopped(&live), (0, true));
-    drop(asking);
+    drop(aside);
     assert_eq!(stopped(&live), (4, false));
 
-    let asking = live.leave(Reason::Asking);
+    let aside = live.leave(Reason::Aside);
     live.take_wanted(BOTH);
     seconds(8).await;
-    drop(asking);
+    drop(aside);
     seconds(16).await;
     assert_eq!(stopped(&live), (4, true), "it waits for the pass");
     live.restored(PLACE);

@@ -7,9 +7,8 @@ use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
 use crate::permission::{DecidedRule, Decision, PermissionRequest, RuleDecision};
 use crate::tool::context::ToolContext;
-use futures_util::future::{Either, select};
 use serde_json::Value;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use toolkit_core::arg::ToolArg;
 use toolkit_core::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
@@ -110,28 +109,28 @@ impl ToolContext {
         let put = Put::remembered(origin, Question::Approve(ask), note)
             .with_session_lifetime(memory.session_lifetime());
         let journal = self.ask_journal.as_ref().filter(|_| acts_later);
-        let away = self.live().leave(Reason::Asking);
-        let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
+        let away = self.live().leave(Reason::Aside);
+        let reply = match settings.asks.ask_together(self.approver(), put, &memory) {
             Ok(joined) => {
                 let ask = joined.ask().clone();
                 self.send(|| Event::Asked { ask: ask.clone() });
                 if let Some(journal) = journal {
                     journal.asked(&ask).await.map_err(|why| not_recorded("question", &why))?;
                 }
-                let answer = self.unless_cancelled(joined).await?;
-                self.send(|| Event::answered(ask.id(), &answer));
+                let reply = self.unless_cancelled(joined).await?;
+                self.send(|| Event::answered(ask.id(), &reply));
                 if let Some(journal) = journal {
-                    journal.answered(&ask, &answer).await.map_err(|why| not_recorded("answer", &why))?;
+                    journal.answered(&ask, &reply).await.map_err(|why| not_recorded("answer", &why))?;
                 }
-                answer
+                reply
             }
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.into(),
         };
         if let Some(number) = number {
-            self.live().asks.answered(number, &answer);
+            self.live().asks.answered(number, &reply);
         }
         away.come_back().await;
-        answer.into_permission(&title)
+        reply.answer.into_permission(&title)
     }
 
     fn tell_allowed(&self, ask: &Ask, number: Option<AskNumber>, by: impl Fn() -> AllowedBy) {
@@ -191,7 +190,6 @@ impl ToolContext {
     pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
         self.check_cancelled()?;
-        let away = self.live().leave(Reason::Asking);
         let number = self.note_ask(|asks| match &question {
             Question::Approve(ask) => asks.begin("tool", ask),
             other => asks.begin_elicitation(other.headline()),
@@ -203,16 +201,18 @@ impl ToolContext {
             self.send(|| Event::Asked { ask: ask.clone() });
             let _ = asked.set(ask.id().to_owned());
         });
-        let answer = self.unless_cancelled(answer).await?;
-        // A question that was refused before it was added to the list has no event.
-        if let Some(ask_id) = asked.get() {
-            self.send(|| Event::answered(ask_id, &answer));
-        }
-        if let Some(number) = number {
-            self.live().asks.answered(number, &answer);
-        }
-        away.come_back().await;
-        Ok(answer)
+        self.wait_aside(async {
+            let reply = answer.await;
+            // A question that was refused before it was added to the list has no event.
+            if let Some(ask_id) = asked.get() {
+                self.send(|| Event::answered(ask_id, &reply));
+            }
+            if let Some(number) = number {
+                self.live().asks.answered(number, &reply);
+            }
+            reply.answer
+        })
+        .await
     }
 
     /// Returns the call's own approver, or else the toolkit's.
@@ -226,16 +226,6 @@ impl ToolContext {
         origin.agent = self.agent().map(str::to_owned);
         origin.message_id = self.message_id().map(str::to_owned);
         origin
-    }
-
-    /// Waits for the answer until the call is cancelled or over: a thread or a task that outlives the call would otherwise wait for
-    /// hours.
-    async fn unless_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, ToolError> {
-        let cancelled = pin!(self.cancellation_token().cancelled());
-        match select(pin!(answer), cancelled).await {
-            Either::Left((answer, _)) => Ok(answer),
-            Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
-        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
+mod answered_by;
 mod approvals;
 mod arguments;
+mod aside;
 mod asking;
 mod blocking;
 mod bootstrap;
@@ -13,6 +15,7 @@ mod delegation;
 mod dialects;
 mod discovery;
 mod dynamic;
+mod event_order;
 mod faults;
 mod history;
 mod history_asks;

@@ -22,7 +22,7 @@ fn asks_on_the_terminal() {
     let question = Question::Approve(Ask::new("exec", "push to main"));
     let ask = PendingAsk::detached(Origin::new("1", "exec"), question);
     let answer = runtime.block_on(TerminalApprover::new().ask(&ask)).unwrap();
-    println!("ANSWER {}", serde_json::to_string(&answer).unwrap());
+    println!("ANSWER {}", serde_json::to_string(&answer.answer).unwrap());
 }
 
 fn this_test() -> String {

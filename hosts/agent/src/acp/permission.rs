@@ -121,7 +121,7 @@ impl Editor {
 
 impl Approver for Editor {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
-        Box::pin(async move { Some(self.answer(ask).await) })
+        Box::pin(async move { Some(self.answer(ask).await.into()) })
     }
 }
 

@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question};
+use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question, Reply};
 use toolkit::{ToolCall, Toolbox};
 use toolkit_models::ToolOutput;
 
@@ -65,8 +65,8 @@ impl AskJournal for OfCall {
         self.write(NoteKind::Asked { digest: digest(ask.question()), tool })
     }
 
-    fn answered<'a>(&'a self, ask: &'a PendingAsk, answer: &'a Answer) -> Journaling<'a> {
-        let is_allowed = matches!(answer, Answer::Allow { .. });
+    fn answered<'a>(&'a self, ask: &'a PendingAsk, reply: &'a Reply) -> Journaling<'a> {
+        let is_allowed = matches!(reply.answer, Answer::Allow { .. });
         self.write(NoteKind::Answered { digest: digest(ask.question()), is_allowed })
     }
 }

@@ -10,19 +10,41 @@ use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use tokio::runtime::Handle;
 use toolkit::{
     Approver,
-    approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
+    approval::{Answer, Answering, DeniedBy, PendingAsk, Question, Reply},
 };
+use toolkit_serve::Principal;
 
 impl Shared {
+    /// Returns the person behind the client.
+    pub(super) fn user(&self) -> User {
+        User(self.principal().cloned())
+    }
+
     /// Returns the approver of a call: the client's own approval if the server relies on it, else `approver`.
     pub(super) fn approver<A: Approver>(&self, approver: A) -> Relying<A> {
-        Relying { client_approves: self.options.client_approves, approver }
+        let user = self.user();
+        Relying { client_approves: self.options.client_approves, user, approver }
+    }
+}
+
+/// The person behind a client, by the principal of its token. Without one nobody is named: whatever the client says of itself is its claim.
+#[derive(Debug, Clone)]
+pub(super) struct User(Option<Principal>);
+
+impl User {
+    /// Returns the answer as one of this person.
+    pub(super) fn gives(&self, answer: Answer) -> Reply {
+        match &self.0 {
+            Some(Principal(name)) => Reply::new(answer).by(name),
+            None => answer.into(),
+        }
     }
 }
 
 /// An approver that relies on the client's own approval of a call, if the server does.
 pub(super) struct Relying<A> {
     client_approves: bool,
+    user: User,
     /// Answers all other questions.
     approver: A,
 }
@@ -32,7 +54,7 @@ impl<A: Approver> Approver for Relying<A> {
         match ask.question() {
             // The client's user saw the call's arguments, and not which of their paths hold secrets or run commands.
             Question::Approve(question) if self.client_approves && !question.is_guarded() => {
-                Box::pin(std::future::ready(Some(Answer::allow())))
+                Box::pin(std::future::ready(Some(self.user.gives(Answer::allow()))))
             }
             _ => self.approver.ask(ask),
         }
@@ -42,6 +64,7 @@ impl<A: Approver> Approver for Relying<A> {
 /// An approver that asks the client of one call.
 pub(super) struct Eliciting {
     pub(super) peer: Peer<RoleServer>,
+    pub(super) user: User,
 }
 
 impl Approver for Eliciting {
@@ -49,12 +72,13 @@ impl Approver for Eliciting {
         Box::pin(async move {
             let params = match answered::params(ask) {
                 Ok(params) => params,
-                Err(denial) => return Some(denial),
+                Err(denial) => return Some(denial.into()),
             };
             Some(match self.elicit(params).await {
-                Ok(result) => answered::answer(ask, result),
+                Ok(result) => self.user.gives(answered::answer(ask, result)),
                 Err(error) => {
                     Answer::denied_by(DeniedBy::Fault, format!("the client could not be asked: {error}"))
+                        .into()
                 }
             })
         })
@@ -118,7 +142,7 @@ impl Approver for Mute {
             denial.push_str("; or ");
             denial.push_str(RELY_ON_CLIENT);
         }
-        Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial))))
+        Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial).into())))
     }
 }
 

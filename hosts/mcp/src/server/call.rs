@@ -39,7 +39,7 @@ pub(super) async fn call(
     let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
     let options = options.attach(Arc::new(context.peer.clone()));
     let options = if can_ask {
-        options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
+        options.approver(server.0.approver(Eliciting { peer: context.peer.clone(), user: server.0.user() }))
     } else {
         options.approver(server.0.approver(Mute))
     };

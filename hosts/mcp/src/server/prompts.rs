@@ -69,7 +69,7 @@ pub(super) async fn get(
     // Questions go to the client while the request waits, in the versions in which a server can send requests.
     let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
     let options = if can_ask {
-        options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
+        options.approver(server.0.approver(Eliciting { peer: context.peer.clone(), user: server.0.user() }))
     } else {
         options.approver(server.0.approver(Mute))
     };

@@ -30,7 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use toolkit::{
     Approver, CallOptions, CancellationToken, ToolCall, ToolResult, Toolbox,
-    approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
+    approval::{Answer, Answering, DeniedBy, PendingAsk, Question, Reply},
 };
 use toolkit_serve::Principal;
 
@@ -153,7 +153,7 @@ pub(super) struct Running {
 #[derive(Debug)]
 struct Asked {
     ask: PendingAsk,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<Reply>,
 }
 
 /// Next state of a suspended call.
@@ -227,7 +227,7 @@ impl Running {
         let formless = self.open.extract_if(.., |_, asked| answered::params(&asked.ask).is_err());
         for (_, asked) in formless {
             if let Err(denial) = answered::params(&asked.ask) {
-                let _ = asked.answer.send(denial);
+                let _ = asked.answer.send(denial.into());
             }
         }
         !self.open.is_empty()
@@ -237,7 +237,7 @@ impl Running {
     pub(super) fn deny(&mut self, why: &str) {
         for asked in std::mem::take(&mut self.open).into_values() {
             // The receiver is gone if the call is over.
-            let _ = asked.answer.send(Answer::denied_by(DeniedBy::Limit, why));
+            let _ = asked.answer.send(Answer::denied_by(DeniedBy::Limit, why).into());
         }
     }
 
@@ -246,9 +246,10 @@ impl Running {
         for (name, response) in responses {
             let Some(Asked { ask, answer }) = self.open.remove(&name) else { continue };
             let given = match serde_json::from_value::<ElicitResult>(response) {
-                Ok(result) => answered::answer(&ask, result),
+                Ok(result) => self.server.0.user().gives(answered::answer(&ask, result)),
                 Err(error) => {
                     Answer::denied_by(DeniedBy::Fault, format!("the client's answer is invalid: {error}"))
+                        .into()
                 }
             };
             let _ = answer.send(given);
@@ -273,9 +274,9 @@ impl Approver for Forwarding {
                 || Answer::denied_by(DeniedBy::NobodyThere, "the client did not come back with an answer");
             let (answer, answered) = oneshot::channel();
             if self.0.send(Asked { ask: ask.clone(), answer }).await.is_err() {
-                return Some(gone());
+                return Some(gone().into());
             }
-            Some(answered.await.unwrap_or_else(|_| gone()))
+            Some(answered.await.unwrap_or_else(|_| gone().into()))
         })
     }
 }

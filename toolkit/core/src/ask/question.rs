@@ -234,6 +234,8 @@ impl PendingAsk {
 
     #[doc(hidden)]
     pub fn new(id: String, (asked_at, expires_at): (SystemTime, SystemTime), put: Put) -> Self {
+        // As in JSON, so that a question that was read is equal to the one that was written.
+        let [asked_at, expires_at] = [asked_at, expires_at].map(unix_time::whole);
         let Put { origin, question, at_most, note, session_lifetime } = put;
         let session_seconds = session_lifetime.map(|lifetime| lifetime.as_secs());
         let problem = None;

@@ -63,7 +63,7 @@ fn on(person: &Person) -> TerminalApprover {
 
 fn asked(person: &Person, title: &str) -> tokio::task::JoinHandle<Option<Answer>> {
     let (approver, ask) = (on(person), question(title));
-    tokio::spawn(async move { approver.ask(&ask).await })
+    tokio::spawn(async move { approver.ask(&ask).await.map(|reply| reply.answer) })
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_person_allows_it_for_longer_where_that_is_offered() {
         let mut person = Person::new();
         let approver = on(&person);
         let pending = PendingAsk::detached(origin, Question::Approve(ask));
-        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
         let seen = person.sees("said to the model: ").await;
         for line in [session, always] {
             assert_eq!(seen.contains(line), offered.contains(&line), "{seen}");
@@ -132,7 +132,7 @@ async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
         let ask = Ask::new("edit", "t").with_diff("f", "+line\n".repeat(lines));
         let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
         let approver = on(&person);
-        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
         let seen = person.sees("said to the model: ").await;
         let shown = seen.matches("  │ +line\r\n").count();
         assert_eq!((seen.contains(said), shown == lines), (!is_whole, is_whole), "{shown} of {lines}");
@@ -151,7 +151,7 @@ async fn the_whole_of_a_long_question_can_be_viewed_before_the_answer() {
     let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
     let mut person = Person::new();
     let approver = on(&person);
-    let answer = tokio::spawn(async move { approver.ask(&pending).await });
+    let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
     let seen = person.sees(END).await;
     assert!(
         seen.contains(UNSEEN) && seen.contains("v view all, ") && !seen.contains("+line 1500\r\n"),
@@ -193,7 +193,7 @@ async fn the_end_of_input_between_pages_cancels() {
     let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
     let mut person = Person::new();
     let approver = on(&person);
-    let answer = tokio::spawn(async move { approver.ask(&pending).await });
+    let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
     person.sees("said to the model: ").await;
     person.types("v\n");
     person.sees("q stops: ").await;
@@ -289,7 +289,7 @@ async fn values_are_sent_only_after_an_explicit_yes() {
         let mut person = Person::new();
         let approver = on(&person);
         let pending = PendingAsk::detached(Origin::default(), Question::Elicit(elicitation));
-        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
         person.sees(prompt).await;
         let mut keys = typed;
         // The lines after the first one are for the prompt that asks for confirmation.
@@ -342,7 +342,7 @@ async fn without_a_terminal_it_denies_and_says_so() {
     std::fs::write(&file, "y\n").unwrap();
     for device in [directory.path().join("absent"), file] {
         let answer = TerminalApprover::on(&device).ask(&question("x")).await.unwrap();
-        let Answer::Deny { message: Some(message), by: DeniedBy::NobodyThere, .. } = answer else {
+        let Answer::Deny { message: Some(message), by: DeniedBy::NobodyThere, .. } = answer.answer else {
             panic!("{answer:?}");
         };
         assert!(message.contains("there is no terminal"), "{message}");
@@ -377,7 +377,7 @@ fn about(command: &str) -> PendingAsk {
 async fn an_ordinary_question_has_eight_lines_and_help_and_enter_ask_again() {
     let mut person = Person::new();
     let (approver, ask) = (on(&person), about("cargo test"));
-    let answer = tokio::spawn(async move { approver.ask(&ask).await });
+    let answer = tokio::spawn(async move { approver.ask(&ask).await.map(|reply| reply.answer) });
     let seen = person.sees("said to the model: ").await;
     assert!(seen.lines().count() <= 8, "{seen}");
     assert!(seen.contains("session workspace /srv/project\r\n"), "{seen}");
@@ -416,7 +416,7 @@ async fn a_diff_is_coloured_and_nothing_else_commands_the_terminal() {
         let ask = Ask::new("edit", "write \u{1b}]0;title\u{7}").with_diff("f", diff);
         let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
         let approver = TerminalApprover::on(&person.device).colours(has_colours);
-        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let answer = tokio::spawn(async move { approver.ask(&pending).await.map(|reply| reply.answer) });
         let seen = person.sees("said to the model: ").await;
         assert_eq!(seen.contains("  │ \u{1b}[31m-\\u{1b}[2Jold\u{1b}[0m\r\n"), has_colours, "{seen:?}");
         assert_eq!(seen.contains("  │ \u{1b}[32m+new\u{1b}[0m\r\n"), has_colours, "{seen:?}");

@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use toolkit_core::ask::{Answer, DeniedBy};
+use toolkit_core::ask::{Answer, DeniedBy, Reply};
 
-type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// The future of the answer, and the waiting tasks. It is dropped with the last of them.
 pub(super) struct Flight {
@@ -20,7 +20,7 @@ pub(super) struct Flight {
 struct State {
     /// `None` while a task polls it, and after it is done.
     answering: Option<Answering>,
-    answer: Option<Answer>,
+    answer: Option<Reply>,
     /// True if another task tried to poll it meanwhile.
     was_wanted: bool,
 }
@@ -46,7 +46,7 @@ impl Flight {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn poll(&self) -> Poll<Answer> {
+    fn poll(&self) -> Poll<Reply> {
         let mut answering = {
             let mut state = self.lock();
             if let Some(answer) = &state.answer {
@@ -78,7 +78,7 @@ impl Flight {
             Ok(Poll::Ready(answer)) => answer,
             Err(panic) => {
                 std::mem::forget(panic);
-                Answer::denied_by(DeniedBy::Fault, "asking stopped on an internal error")
+                Answer::denied_by(DeniedBy::Fault, "asking stopped on an internal error").into()
             }
         };
         // The question is removed from the list before any caller gets the answer.
@@ -116,7 +116,7 @@ impl Passenger {
         Self { flight, number }
     }
 
-    pub(super) fn poll(&self, task: &Context<'_>) -> Poll<Answer> {
+    pub(super) fn poll(&self, task: &Context<'_>) -> Poll<Reply> {
         let before = self.flight.wakers.lock().1.insert(self.number, task.waker().clone());
         // Dropping a waker may run foreign code.
         drop(before);

@@ -84,7 +84,7 @@ impl Slow {
 
 fn poll(joined: &mut Joined) -> Option<Answer> {
     match Pin::new(joined).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => Some(answer),
+        Poll::Ready(reply) => Some(reply.answer),
         Poll::Pending => None,
     }
 }
@@ -165,7 +165,7 @@ async fn who_is_not_polled_any_more_is_not_waited_for() {
         let idle = polled.join().unwrap();
         asks.answer(&id, Answer::deny()).unwrap();
         let answer = timeout(Duration::from_secs(20), other).await.expect("it is never woken").unwrap();
-        assert_eq!(answer, Answer::deny());
+        assert_eq!(answer, Answer::deny().into());
         drop(idle);
         expect_nothing_left(&asks);
     }
@@ -202,7 +202,7 @@ async fn who_remains_is_woken() {
         for (place, task) in tasks.into_iter().enumerate() {
             let done = timeout(Duration::from_secs(20), task).await.expect("it is never woken");
             match done {
-                Ok(answer) => assert_eq!(answer, Answer::allow()),
+                Ok(answer) => assert_eq!(answer, Answer::allow().into()),
                 Err(error) => assert!(error.is_cancelled() && (place == 0 || place == round % 3)),
             }
         }
@@ -261,11 +261,11 @@ async fn who_comes_after_the_answer_asks_anew_unless_it_lasts() {
                 assert_eq!(poll(&mut late), Some(answer));
                 drop(late);
             }
-            _ => assert_eq!(late.await, Answer::deny()),
+            _ => assert_eq!(late.await, Answer::deny().into()),
         }
         assert_eq!(slow.counts().0, expected);
         let after = join(&asks, &approver, &memory, ask()).await;
-        assert_eq!(after, if expected == 1 { Answer::allow() } else { Answer::deny() });
+        assert_eq!(after, if expected == 1 { Answer::allow().into() } else { Answer::deny().into() });
         assert_eq!(
             slow.counts().0,
             expected + usize::from(expected == 2),
@@ -282,7 +282,7 @@ async fn a_time_out_denies_all_of_them() {
     let one = tokio::spawn(join(&asks, &nobody, &memory, ask()));
     tokio::time::sleep(Duration::from_secs(30)).await;
     let other = tokio::spawn(join(&asks, &nobody, &memory, ask()));
-    let expected = Answer::denied_by(DeniedBy::TimeOut, "no answer within 1 min");
+    let expected = Reply::new(Answer::denied_by(DeniedBy::TimeOut, "no answer within 1 min"));
     assert_eq!((one.await.unwrap(), other.await.unwrap()), (expected.clone(), expected));
     expect_nothing_left(&asks);
 }
@@ -301,6 +301,7 @@ fn a_runtime_that_ends_denies_what_it_was_asked_in() {
     });
     drop(first);
     let answer = second.block_on(async { timeout(Duration::from_secs(20), &mut other).await });
+    let answer = answer.map(|reply| reply.answer);
     let Ok(Answer::Deny { by: DeniedBy::Fault, .. }) = answer else { panic!("{answer:?}") };
     drop(other);
     expect_nothing_left(&asks);
@@ -335,10 +336,10 @@ async fn an_approver_that_fails_denies_all_of_them() {
     }));
     let (one, other) = (join(&asks, &panics, &memory, ask()), join(&asks, &panics, &memory, ask()));
     for answer in [one.await, other.await] {
-        let Answer::Deny { by: DeniedBy::Fault, .. } = answer else { panic!("{answer:?}") };
+        let Answer::Deny { by: DeniedBy::Fault, .. } = answer.answer else { panic!("{answer:?}") };
     }
     // The next caller is asked again.
     let allows: Arc<dyn Approver> = Arc::new(ScriptedApprover::always(Answer::allow()));
-    assert_eq!(join(&asks, &allows, &memory, ask()).await, Answer::allow());
+    assert_eq!(join(&asks, &allows, &memory, ask()).await, Answer::allow().into());
     expect_nothing_left(&asks);
 }

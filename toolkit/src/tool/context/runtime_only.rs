@@ -202,6 +202,14 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
+    pub fn wait_aside<'a, T>(&'a self, _: impl Future<Output = T>) -> Ready<Result<T, ToolError>>
+    where
+        &'a Self: WithRuntime,
+    {
+        never()
+    }
+
+    #[doc(hidden)]
     pub fn workspace<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,

@@ -37,7 +37,7 @@ struct Asked(AtomicBool);
 impl Approver for Asked {
     fn ask<'a>(&'a self, _: &'a PendingAsk) -> Answering<'a> {
         self.0.store(true, Ordering::Relaxed);
-        Box::pin(async { Some(Answer::deny()) })
+        Box::pin(async { Some(Answer::deny().into()) })
     }
 }
 

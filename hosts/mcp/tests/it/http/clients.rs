@@ -91,6 +91,7 @@ pub(super) struct House {
     pub(super) ended: Arc<Ended>,
     pub(super) gate: Arc<Gate>,
     pub(super) tokens: ClientTokens,
+    pub(super) toolkit: Toolkit,
     _directory: tempfile::TempDir,
 }
 
@@ -116,10 +117,10 @@ impl House {
             .build()
             .unwrap();
         let shutdown = options.shutdown.clone();
-        let service = Bearer::new(HttpService::new(toolkit, Caller::new(), options), TOKEN)
+        let service = Bearer::new(HttpService::new(toolkit.clone(), Caller::new(), options), TOKEN)
             .clients(ClientTokens::at(&file));
         let server = serve(at_path("/mcp", service), shutdown).await;
-        Self { server, ended, gate, tokens: ClientTokens::at(&file), _directory: directory }
+        Self { server, ended, gate, tokens: ClientTokens::at(&file), toolkit, _directory: directory }
     }
 
     /// A client that begins a session of the protocol, with or without elicitation.

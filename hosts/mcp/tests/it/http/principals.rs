@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use toolkit::events::Event;
 
 fn ping() -> Value {
     json!({"jsonrpc": "2.0", "id": 90, "method": "ping"})
@@ -122,6 +123,27 @@ async fn jobs_and_approvals_belong_to_a_principal_or_else_to_a_session() {
             assert!(!house.ended.contains(&mine), "{case}");
             assert_eq!(first.job().await, mine, "{case}");
         }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_names_the_principal_of_the_token_whatever_the_client_says() {
+    let house = House::new(None).await;
+    let (ada, phone) = (house.tokens.add("ada").unwrap(), house.tokens.add_for("phone", "bob").unwrap());
+    for (token, is_session, name) in [
+        (&*ada, true, Some("client ada")),
+        (&*phone, false, Some("client bob")),
+        (TOKEN, true, None),
+        (TOKEN, false, None),
+    ] {
+        let mut client = if is_session { house.begin(token, true).await } else { house.modern(token).await };
+        let mut events = house.toolkit.events();
+        client.approve().await;
+        let answered = std::iter::from_fn(|| events.try_next()).filter_map(|event| match event.event {
+            Event::Answered { answered_by, .. } => Some(answered_by),
+            _ => None,
+        });
+        assert_eq!(answered.collect::<Vec<_>>(), [name.map(str::to_owned)], "{name:?} {is_session}");
     }
 }
 

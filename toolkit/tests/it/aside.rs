@@ -1,0 +1,262 @@
+//! Waits aside: `ToolContext::wait_aside` leaves the session's gate, the place among the tool's calls and the call's clock.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![expect(clippy::needless_pass_by_value, reason = "a service is handed over by value")]
+
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+use toolkit::prelude::*;
+use toolkit::{CallOptions, CancellationToken, ToolErrorKind, tool_ref};
+
+/// The lines that the tools wrote, and the events that they wait for.
+#[derive(Default)]
+struct Board {
+    lines: Mutex<Vec<String>>,
+    happens: Mutex<HashMap<String, Arc<Notify>>>,
+}
+
+impl Board {
+    fn write(&self, line: impl Into<String>) {
+        self.lines.lock().unwrap().push(line.into());
+    }
+
+    fn lines(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.lock().unwrap())
+    }
+
+    fn event(&self, name: &str) -> Arc<Notify> {
+        Arc::clone(self.happens.lock().unwrap().entry(name.to_owned()).or_default())
+    }
+}
+
+/// Waits for an event, then works for a second.
+#[tool(timeout = "10s")]
+async fn awaits(ctx: &ToolContext, board: State<Board>, name: String) -> Result<String, ToolError> {
+    board.write(format!("?{name}"));
+    ctx.wait_aside(board.event(&name).notified()).await?;
+    board.write(format!("+{name}"));
+    sleep(Duration::from_secs(1)).await;
+    board.write(format!("-{name}"));
+    Ok("done".to_owned())
+}
+
+/// Waits for an event and works, one call at a time.
+#[tool(concurrency = 1, read_only)]
+async fn awaits_alone(ctx: &ToolContext, board: State<Board>, name: String) -> Result<(), ToolError> {
+    ctx.wait_aside(board.event(&name).notified()).await?;
+    board.write(format!("+{name}"));
+    sleep(Duration::from_secs(1)).await;
+    board.write(format!("-{name}"));
+    Ok(())
+}
+
+/// Works for a second.
+#[tool]
+async fn works(board: State<Board>, name: String) {
+    board.write(format!("+{name}"));
+    sleep(Duration::from_secs(1)).await;
+    board.write(format!("-{name}"));
+}
+
+/// Calls another tool.
+#[tool(timeout = "10s")]
+async fn delegates(ctx: &ToolContext, to: String, name: String) -> Result<String, ToolError> {
+    Ok(ctx.call(to, json!({ "name": name })).await?.to_text())
+}
+
+/// Calls a tool while it waits aside.
+#[tool]
+async fn calls_meanwhile(ctx: &ToolContext, board: State<Board>) -> Result<(), ToolError> {
+    ctx.wait_aside(async {
+        ctx.call("works", json!({ "name": "inner" })).await?;
+        board.event("later").notified().await;
+        Ok::<_, ToolError>(())
+    })
+    .await??;
+    board.write("back");
+    Ok(())
+}
+
+/// Waits on a thread of its own.
+#[tool]
+fn awaits_on_a_thread(ctx: &ToolContext, board: State<Board>, name: String) -> Result<String, ToolError> {
+    let waited = tokio::runtime::Handle::current().block_on(ctx.wait_aside(board.event(&name).notified()));
+    board.write(waited.as_ref().map_or_else(|error| error.kind().to_string(), |()| format!("+{name}")));
+    board.event("over").notify_one();
+    waited.map(|()| "done".to_owned())
+}
+
+/// Leaves a task behind that waits longer than the call.
+#[tool]
+async fn leaves_a_task(ctx: &ToolContext, board: State<Board>) {
+    let (ctx, board) = (ctx.clone(), board.clone());
+    tokio::spawn(async move {
+        for name in ["never", "again"] {
+            let error = ctx.wait_aside(board.event(name).notified()).await.unwrap_err();
+            board.write(format!("{name}: {}", error.kind()));
+        }
+        board.event("over").notify_one();
+    });
+    sleep(Duration::from_millis(10)).await;
+}
+
+struct Fixture {
+    toolkit: Toolkit,
+    board: Arc<Board>,
+}
+
+fn fixture() -> Fixture {
+    let board = Arc::new(Board::default());
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tools([tool_ref!(awaits), tool_ref!(awaits_alone), tool_ref!(works), tool_ref!(delegates)])
+        .tools([tool_ref!(calls_meanwhile), tool_ref!(awaits_on_a_thread), tool_ref!(leaves_a_task)])
+        .shared_service(Arc::clone(&board))
+        .build()
+        .unwrap();
+    Fixture { toolkit, board }
+}
+
+impl Fixture {
+    async fn call_with(&self, tool: &str, arguments: Value, options: CallOptions) -> ToolResult {
+        let toolbox = self.toolkit.toolbox(&Caller::new().with_session("s")).await;
+        toolbox.call_with(ToolCall::new("c", tool, arguments), options).await
+    }
+
+    async fn call(&self, tool: &str, name: &str) -> ToolResult {
+        self.call_with(tool, json!({ "name": name }), CallOptions::new()).await
+    }
+
+    async fn happens(&self, name: &str, after: Duration) {
+        sleep(after).await;
+        self.board.write(format!("!{name}"));
+        self.board.event(name).notify_one();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_writing_call_runs_while_the_first_waits_aside() {
+    let fixture = fixture();
+    let (first, second, ()) = tokio::join!(
+        fixture.call("awaits", "a"),
+        fixture.call("works", "b"),
+        fixture.happens("a", Duration::from_hours(1)),
+    );
+    assert_eq!(first.text(), "done", "an hour of waiting is no time of the call");
+    assert!(!second.is_error(), "{second:?}");
+    assert_eq!(fixture.board.lines(), ["?a", "+b", "-b", "!a", "+a", "-a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_returns_behind_the_calls_that_came_meanwhile() {
+    let fixture = fixture();
+    let (first, ..) = tokio::join!(
+        fixture.call("awaits", "a"),
+        fixture.call("works", "b"),
+        fixture.call("works", "c"),
+        fixture.happens("a", Duration::from_millis(500)),
+    );
+    assert_eq!(first.text(), "done");
+    assert_eq!(fixture.board.lines(), ["?a", "+b", "!a", "-b", "+c", "-c", "+a", "-a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_out_counts_the_work_and_not_the_wait() {
+    let fixture = fixture();
+    for (limit, expected) in [(1500, None), (500, Some(ToolErrorKind::TimedOut))] {
+        let began = Instant::now();
+        let options = CallOptions::new().timeout(Duration::from_millis(limit));
+        let (result, ()) = tokio::join!(
+            fixture.call_with("awaits", json!({ "name": "a" }), options),
+            fixture.happens("a", Duration::from_mins(1)),
+        );
+        assert_eq!(result.error().map(ToolError::kind), expected, "{limit}");
+        assert!(began.elapsed() < Duration::from_secs(62), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_place_among_the_calls_of_the_tool_is_free_meanwhile() {
+    let fixture = fixture();
+    let (first, second, (), ()) = tokio::join!(
+        fixture.call("awaits_alone", "a"),
+        fixture.call("awaits_alone", "b"),
+        fixture.happens("b", Duration::from_secs(1)),
+        fixture.happens("a", Duration::from_millis(1500)),
+    );
+    assert!(!first.is_error() && !second.is_error());
+    assert_eq!(fixture.board.lines(), ["!b", "+b", "!a", "-b", "+a", "-a"], "one at a time all the same");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_call_that_waits_aside_frees_the_gate_and_the_clock_of_the_outer_one() {
+    let fixture = fixture();
+    let (outer, _, ()) = tokio::join!(
+        fixture.call_with("delegates", json!({ "to": "awaits", "name": "a" }), CallOptions::new()),
+        fixture.call("works", "b"),
+        fixture.happens("a", Duration::from_hours(1)),
+    );
+    assert_eq!(outer.text(), "done");
+    assert_eq!(fixture.board.lines(), ["?a", "+b", "-b", "!a", "+a", "-a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_made_within_the_wait_keeps_the_turn_until_it_ends() {
+    let fixture = fixture();
+    let (outer, _, ()) = tokio::join!(
+        fixture.call_with("calls_meanwhile", json!({}), CallOptions::new()),
+        fixture.call("works", "other"),
+        fixture.happens("later", Duration::from_mins(1)),
+    );
+    assert!(!outer.is_error(), "{outer:?}");
+    assert_eq!(fixture.board.lines(), ["+inner", "-inner", "+other", "-other", "!later", "back"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_aside_is_cancelled_at_once_and_leaves_the_session_free() {
+    let fixture = fixture();
+    let cancel = CancellationToken::new();
+    let began = Instant::now();
+    let options = CallOptions::new().cancel(cancel.clone());
+    let (cancelled, ()) =
+        tokio::join!(fixture.call_with("awaits", json!({ "name": "never" }), options), async {
+            sleep(Duration::from_mins(1)).await;
+            cancel.cancel();
+        });
+    assert_eq!(cancelled.error().unwrap().kind(), ToolErrorKind::Aborted);
+    assert!(began.elapsed() < Duration::from_secs(61), "{:?}", began.elapsed());
+    assert!(!fixture.call("works", "next").await.is_error());
+    assert_eq!(fixture.board.lines(), ["?never", "+next", "-next"]);
+}
+
+#[tokio::test]
+async fn a_thread_that_waits_aside_frees_the_gate_and_ends_with_its_call() {
+    let fixture = fixture();
+    let (first, ()) = tokio::join!(fixture.call("awaits_on_a_thread", "a"), async {
+        fixture.call("works", "b").await;
+        fixture.board.event("a").notify_one();
+    });
+    assert_eq!(first.text(), "done");
+    assert_eq!(fixture.board.lines(), ["+b", "-b", "+a"]);
+    fixture.board.event("over").notified().await;
+    let cancel = CancellationToken::new();
+    let options = CallOptions::new().cancel(cancel.clone());
+    let (cancelled, ()) =
+        tokio::join!(fixture.call_with("awaits_on_a_thread", json!({ "name": "never" }), options), async {
+            cancel.cancel();
+        },);
+    assert_eq!(cancelled.error().unwrap().kind(), ToolErrorKind::Aborted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_outlives_its_call_waits_no_longer() {
+    let fixture = fixture();
+    let left = fixture.call_with("leaves_a_task", json!({}), CallOptions::new()).await;
+    assert!(!left.is_error(), "{left:?}");
+    fixture.board.event("over").notified().await;
+    assert_eq!(fixture.board.lines(), ["never: aborted", "again: aborted"]);
+}

@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn a_short_output_needs_no_disk() {
-        const MOST: usize = 256 << 10;
-        assert_eq!(MOST as u64, BEGINNING);
+        const MAX: usize = 256 << 10;
+        assert_eq!(MAX as u64, BEGINNING);
         for (length, limit, has_file, expected) in [
             (10, None, true, 10),
             (10, None, false, 10),
-            (MOST, None, true, MOST),
-            (MOST + 1, None, true, MOST),
-            (MOST * 3, None, false, MOST),
+            (MAX, None, true, MAX),
+            (MAX + 1, None, true, MAX),
+            (MAX * 3, None, false, MAX),
             (10, Some(4), false, 4),
             (0, None, false, 0),
         ] {

@@ -1,5 +1,5 @@
 use super::*;
-use toolkit_serve::{Addressed, Bearer, Cors, at_path};
+use toolkit_serve::{Addressed, Bearer, ClientTokens, Cors, Principal, at_path};
 
 #[tokio::test]
 async fn a_refusal_says_what_is_wrong_as_problem_details() {
@@ -53,4 +53,20 @@ async fn a_service_at_one_path_names_it() {
     let (status, answer) = server.send(get_of("/other").body(empty()).unwrap()).await;
     assert_eq!(status, 404);
     assert!(problem(&answer)["detail"].as_str().unwrap().ends_with("/size"));
+}
+
+#[tokio::test]
+async fn without_a_shared_token_each_request_has_a_principal() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = ClientTokens::at(folder.path().join("tokens.json"));
+    let token = tokens.add_for("laptop", "ada").unwrap();
+    let named = |axum::Extension(principal): axum::Extension<Principal>| async move { principal.0 };
+    let service = Bearer::of_clients(Router::new().route("/", get(named)), tokens);
+    let server = Server::start(service, ServeOptions::default()).await;
+    for (given, status) in [(token.as_str(), 200), ("", 401), (TOKEN, 401)] {
+        let request = get_of("/").header("authorization", format!("Bearer {given}"));
+        let (found, answer) = server.send(request.body(empty()).unwrap()).await;
+        assert_eq!(found, status);
+        assert_eq!(status == 200, &answer.body()[..] == b"client ada");
+    }
 }

@@ -141,8 +141,10 @@ fn crates_upward(files: &[SourceFile], layers: &[&[&str]]) -> Vec<Fault> {
             manifest.get(&["package", "publish"]).is_some_and(|setting| setting.value == "false");
         let Some(own) = layer_of(folder) else {
             if !is_private {
-                faults
-                    .push(file.fault(1, format!("give `{folder}` a place in LAYERS of xtask/src/layers.rs")));
+                let message = format!(
+                    "give `{folder}` a place in LAYERS of xtask/src/layers.rs, or write `publish = false` if it is only for this repository"
+                );
+                faults.push(file.fault(1, message));
             }
             continue;
         };

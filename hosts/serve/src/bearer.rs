@@ -17,11 +17,13 @@ use std::sync::Arc;
 ///
 /// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]. A request with one of the
 /// [tokens of clients](Self::clients) has the token's principal, and a [`Revocation`](crate::Revocation): when the token is removed from the
-/// file, its connections end within about a second, and what waits for the revocation ends.
+/// file, its connections end within about a second, and what waits for the revocation ends. A layer made by
+/// [`of_clients`](Self::of_clients) knows no shared token, so that each request that it lets through has a principal.
 #[derive(Clone)]
 pub struct Bearer<S> {
     inner: S,
-    token: [u8; 32],
+    /// The digest of the shared token, if there is one.
+    token: Option<[u8; 32]>,
     clients: Option<Arc<Watched>>,
 }
 
@@ -35,7 +37,12 @@ enum Sender {
 impl<S> Bearer<S> {
     /// Lets requests with `token` through to `inner`.
     pub fn new(inner: S, token: &str) -> Self {
-        Self { inner, token: Sha256::digest(token).into(), clients: None }
+        Self { inner, token: Some(Sha256::digest(token).into()), clients: None }
+    }
+
+    /// Lets requests with the tokens of clients through to `inner`, and no others: no token is shared.
+    pub fn of_clients(inner: S, tokens: ClientTokens) -> Self {
+        Self { inner, token: None, clients: Some(Watched::new(tokens)) }
     }
 
     /// Lets requests with these tokens through too.
@@ -54,7 +61,7 @@ impl<S> Bearer<S> {
         }
         let token = token.trim();
         let digest: [u8; 32] = Sha256::digest(token).into();
-        if digest == self.token {
+        if Some(digest) == self.token {
             return Some(Sender::Shared);
         }
         Some(Sender::Client(self.clients.as_ref()?.tokens.find(token)?))
@@ -65,7 +72,7 @@ impl<S> Bearer<S> {
         S: Inner<B, A>,
     {
         let Some(sender) = self.sender(&request) else {
-            let text = "this needs the header `Authorization: Bearer` with the token of the server";
+            let text = "this needs the header `Authorization: Bearer` with a token of this server";
             let problem = Problem::new(StatusCode::UNAUTHORIZED, text);
             let refused = problem.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answered(refused.into_response());

@@ -11,6 +11,11 @@
 //!
 //! Each layer is a tower service around another one, and can be left out. A refusal is a [`Problem`], as RFC 9457 describes it.
 //!
+//! `axum` itself answers in plain text, or with nothing, where an extractor rejects a request or a route does not take its method. For problems
+//! there too, a handler takes `Result<Json<T>, JsonRejection>` and uses `?`, which converts the rejection into a [`Problem`], and the router has
+//! a `fallback` and a `method_not_allowed_fallback`. The guide *Hosting* has a whole server. Of `axum`, the features `json` and `matched-path`
+//! are on; a program that needs another one, such as `query`, names `axum` in its own `Cargo.toml`, with this feature.
+//!
 //! Without the feature `http` only [`Principal`], [`Connection`] and [`Revocation`] are there. The feature `routes` is for services of `axum`,
 //! and `websocket` adds [`websocket`].
 
@@ -36,6 +41,8 @@ mod path;
 mod principal;
 #[cfg(feature = "http")]
 mod problem;
+#[cfg(feature = "routes")]
+mod rejection;
 #[cfg(feature = "http")]
 mod request_body;
 #[cfg(feature = "http")]

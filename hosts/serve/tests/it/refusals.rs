@@ -1,5 +1,5 @@
 use super::*;
-use toolkit_serve::{Addressed, Bearer, Cors, at_path};
+use toolkit_serve::{Addressed, Bearer, ClientTokens, Cors, Principal, at_path};
 
 #[tokio::test]
 async fn a_refusal_says_what_is_wrong_as_problem_details() {
@@ -53,4 +53,50 @@ async fn a_service_at_one_path_names_it() {
     let (status, answer) = server.send(get_of("/other").body(empty()).unwrap()).await;
     assert_eq!(status, 404);
     assert!(problem(&answer)["detail"].as_str().unwrap().ends_with("/size"));
+}
+
+#[tokio::test]
+async fn without_a_shared_token_each_request_has_a_principal() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = ClientTokens::at(folder.path().join("tokens.json"));
+    let token = tokens.add_for("laptop", "ada").unwrap();
+    let named = |axum::Extension(principal): axum::Extension<Principal>| async move { principal.0 };
+    let service = Bearer::of_clients(Router::new().route("/", get(named)), tokens);
+    let server = Server::start(service, ServeOptions::default()).await;
+    for (given, status) in [(token.as_str(), 200), ("", 401), (TOKEN, 401)] {
+        let request = get_of("/").header("authorization", format!("Bearer {given}"));
+        let (found, answer) = server.send(request.body(empty()).unwrap()).await;
+        assert_eq!(found, status);
+        assert_eq!(status == 200, &answer.body()[..] == b"client ada");
+    }
+}
+
+#[tokio::test]
+async fn what_axum_rejects_is_a_problem() {
+    use axum::extract::rejection::{ExtensionRejection, JsonRejection, PathRejection};
+    use axum::extract::{Json, Path};
+    let json = async |body: Result<Json<Value>, JsonRejection>| Ok::<_, Problem>(body?.0.to_string());
+    let path = async |number: Result<Path<u8>, PathRejection>| Ok::<_, Problem>(number?.0.to_string());
+    let extension = async |principal: Result<axum::Extension<Principal>, ExtensionRejection>| {
+        Ok::<_, Problem>(principal?.0.0)
+    };
+    let routes = Router::new()
+        .route("/json", post(json))
+        .route("/path/{number}", get(path))
+        .route("/extension", get(extension))
+        .method_not_allowed_fallback(async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "another method"));
+    let server = Server::start(routes, ServeOptions::default()).await;
+    for (method, path, content, status, detail) in [
+        ("POST", "/json", "text/plain", 415, "application/json"),
+        ("POST", "/json", "application/json", 400, "JSON"),
+        ("GET", "/path/256", "", 400, "256"),
+        ("GET", "/extension", "", 500, "extension"),
+        ("GET", "/json", "", 405, "another method"),
+    ] {
+        let request = get_of(path).method(method).header("content-type", content);
+        let (found, answer) = server.send(request.body(empty()).unwrap()).await;
+        let problem = problem(&answer);
+        assert_eq!(found, status, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(detail), "{problem}");
+    }
 }

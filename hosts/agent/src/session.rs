@@ -9,8 +9,8 @@ use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use crate::steering::Steering;
 use crate::transcript::{
-    Conversation, DamagedTranscript, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts,
-    VERSION, Writer, new_id, now,
+    Conversation, DamagedTranscript, Header, Kind, Pending, Record, TranscriptError, TranscriptMessage,
+    Transcripts, VERSION, Writer, new_id, now,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -246,6 +246,11 @@ impl Session {
             }
         }
         Ok(session)
+    }
+
+    /// Returns true if a call waits for a person, as it did when the program ended.
+    pub(crate) fn waits_for_a_person(&self) -> bool {
+        self.journal.conversation.pending().is_some_and(Pending::waits_for_a_person)
     }
 
     fn new(agent: &Agent, journal: Journal, header: Header, is_owner: bool) -> Self {

@@ -73,6 +73,19 @@ pub enum TranscriptError {
         /// Why.
         reason: String,
     },
+    /// A newer version of the program wrote it.
+    #[error(
+        "cannot read transcript {}: it has lines of version {version} of the format, and this program knows up to {known}; use the program \
+         that wrote it, or a newer one", path.display()
+    )]
+    NewerVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version of the format.
+        version: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
     /// There is none of that id.
     #[error("there is no transcript `{id}` in {}; list them to find its id", directory.display())]
     Unknown {
@@ -176,9 +189,11 @@ impl Transcripts {
         list
     }
 
-    /// Returns the latest transcript of a workspace that no agent delegated. Blocks.
+    /// Returns the latest transcript of a workspace that no agent delegated and no other conversation began. Blocks.
     pub fn latest(&self, workspace: &Path) -> Option<TranscriptInfo> {
-        let is_its = |info: &TranscriptInfo| info.depth == 0 && info.workspace.as_deref() == Some(workspace);
+        let is_its = |info: &TranscriptInfo| {
+            info.depth == 0 && info.parent.is_none() && info.workspace.as_deref() == Some(workspace)
+        };
         self.list().into_iter().find(is_its)
     }
 

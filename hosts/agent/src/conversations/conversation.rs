@@ -133,7 +133,8 @@ impl Conversation {
         let resumes_at_once = options.resumes;
         let state = State {
             flights: Flights::default(),
-            mode: Mode::of(&agent),
+            // A question that waits for a person is not answered for them.
+            mode: if session.waits_for_a_person() { Mode::Ask } else { Mode::of(&agent) },
             agent,
             running: None,
             resumes: None,

@@ -38,6 +38,8 @@ pub(crate) struct Pending {
     pub(crate) started: BTreeSet<usize>,
     /// The calls that asked a person before they did anything.
     asked: BTreeMap<usize, Questions>,
+    /// True if they were copied from another transcript, which may tell more of them.
+    is_copied: bool,
     pub(crate) results: Vec<Option<ToolOutput>>,
 }
 
@@ -99,6 +101,7 @@ impl Conversation {
                 // None of its calls may begin again: the other conversation goes on with them, or they may have acted.
                 if let Some(pending) = &mut self.pending {
                     pending.asked.clear();
+                    pending.is_copied = true;
                 }
             }
             Record::Message { id, kind, message, .. } => {
@@ -125,6 +128,7 @@ impl Conversation {
                         calls,
                         started: BTreeSet::new(),
                         asked: BTreeMap::new(),
+                        is_copied: false,
                         results,
                     });
                 }
@@ -183,6 +187,10 @@ impl Conversation {
     fn check(&self, id: u64) -> Result<(), String> {
         if id < self.next_id {
             return Err(format!("message {id} comes after message {}", self.next_id.saturating_sub(1)));
+        }
+        // The numbers after it are counted on.
+        if id > u64::from(u32::MAX) {
+            return Err(format!("no conversation has a message {id}"));
         }
         Ok(())
     }
@@ -253,6 +261,11 @@ impl Pending {
         questions.before.get(questions.digests.len()).map(String::as_str)
     }
 
+    /// Returns true if a call waits for a person, who is asked again when it begins again.
+    pub(crate) fn waits_for_a_person(&self) -> bool {
+        (0..self.calls.len()).any(|call| self.results[call].is_none() && self.may_begin_again(call))
+    }
+
     /// The results that are missing when nobody runs the calls any more: what started is interrupted, the rest never ran. Calls that may begin
     /// again have none.
     pub(crate) fn lost(&self) -> Vec<(usize, ToolOutput)> {
@@ -265,6 +278,9 @@ impl Pending {
             } else if self.started.contains(&place) {
                 "interrupted: the program ended while the call ran. It is unknown how much of it was done. It is not repeated; \
                  check the current state before you continue"
+            } else if self.is_copied {
+                "interrupted: it is unknown whether this call was made: the conversation was copied, or a part of it is lost, while the call \
+                 had no result. It is not repeated; check the current state before you continue"
             } else {
                 "not run: the program ended before the call began; make it again if it is still needed"
             };

@@ -180,6 +180,13 @@ fn load(file: &mut File, path: &Path, damage: Damage) -> Result<Loaded, Transcri
     parse(&bytes, path, damage)
 }
 
+/// Why a line is not read.
+enum Fault {
+    Damaged(String),
+    /// It is of this version of the format, which is not known here.
+    Newer(u32),
+}
+
 /// Parses whole lines. The last one counts only with its end: it may be a part of what was to be written.
 fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
     let corrupt =
@@ -190,27 +197,35 @@ fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, Transcript
     let (mut version, mut damaged) = (None, None);
     let lines = bytes[..length].split_inclusive(|byte| *byte == b'\n');
     for (line, text) in (1..).zip(lines) {
-        let mut add = || -> Result<Record, String> {
-            let record: Record = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let mut add = || -> Result<Record, Fault> {
+            let record: Record =
+                serde_json::from_slice(text).map_err(|error| Fault::Damaged(error.to_string()))?;
             match (&record, line) {
                 (Record::Transcript(Header { version: stated, .. }), 1)
                 | (Record::Format { version: stated }, 2..) => {
-                    if !(1..=VERSION).contains(stated) {
-                        return Err(format!("version {stated} is not known here"));
+                    if *stated > VERSION {
+                        return Err(Fault::Newer(*stated));
+                    }
+                    if *stated == 0 {
+                        return Err(Fault::Damaged("there is no version 0".to_owned()));
                     }
                     version = Some(*stated);
                 }
-                (Record::Transcript(_), _) => return Err("a second first line".to_owned()),
-                (_, 1) => return Err("the first line is missing".to_owned()),
+                (Record::Transcript(_), _) => return Err(Fault::Damaged("a second first line".to_owned())),
+                (_, 1) => return Err(Fault::Damaged("the first line is missing".to_owned())),
                 _ => {}
             }
-            conversation.apply(&record)?;
+            conversation.apply(&record).map_err(Fault::Damaged)?;
             Ok(record)
         };
         match (add(), damage) {
             (Ok(record), _) => records.push(record),
-            (Err(reason), Damage::Refuse) => return Err(corrupt(line, reason)),
-            (Err(reason), Damage::Stop) => {
+            // What a newer program wrote is no damage, before which it could go on.
+            (Err(Fault::Newer(version)), _) => {
+                return Err(TranscriptError::NewerVersion { path: path.to_owned(), version, known: VERSION });
+            }
+            (Err(Fault::Damaged(reason)), Damage::Refuse) => return Err(corrupt(line, reason)),
+            (Err(Fault::Damaged(reason)), Damage::Stop) => {
                 damaged = Some((line, reason));
                 break;
             }

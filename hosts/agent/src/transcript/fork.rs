@@ -5,6 +5,8 @@ use super::record::Fork;
 use super::{Header, Record, TranscriptError, Transcripts, VERSION, new_id, now};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 /// A damaged transcript, and the fork in which its conversation goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +62,7 @@ impl Transcripts {
         let end = records.iter().position(is_later).unwrap_or(records.len());
         records.truncate(end);
         let fork = Fork { transcript: id.to_owned(), message: until, damaged_line: None };
-        self.create_fork(loaded.header, records, fork)
+        self.create_fork(loaded.header, records, fork, Vec::new())
     }
 
     /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. Blocks.
@@ -83,7 +85,14 @@ impl Transcripts {
         let message = loaded.records.iter().filter_map(number).max().unwrap_or_default();
         let damaged_line = loaded.damage.map(|(line, _)| line);
         let fork = Fork { transcript: id.to_owned(), message, damaged_line };
-        self.create_fork(loaded.header, loaded.records, fork)
+        let path = self.existing(id)?;
+        let consumed = match damaged_line {
+            Some(line) => {
+                consumed_behind(&path, line).map_err(|error| TranscriptError::io("read", &path, &error))?
+            }
+            None => Vec::new(),
+        };
+        self.create_fork(loaded.header, loaded.records, fork, consumed)
     }
 
     fn create_fork(
@@ -91,6 +100,7 @@ impl Transcripts {
         forked: Header,
         mut records: Vec<Record>,
         fork: Fork,
+        consumed: Vec<String>,
     ) -> Result<String, TranscriptError> {
         let id = new_id();
         let damaged_line = fork.damaged_line;
@@ -109,10 +119,22 @@ impl Transcripts {
         };
         // The first line, and with it the version, is the copy's own.
         records.retain(|record| !matches!(record, Record::Transcript(_) | Record::Format { .. }));
-        records.push(Record::Forked { damaged_line });
+        records.push(Record::Forked { damaged_line, consumed });
         self.create_whole(&header, &records)?;
         Ok(header.id)
     }
+}
+
+/// The ids of the messages that the lines behind a damaged one tell as consumed, as far as they can be read. Without them a message that a
+/// run has worked through would be sent, and done, again.
+fn consumed_behind(path: &Path, damaged_line: usize) -> io::Result<Vec<String>> {
+    let bytes = std::fs::read(path)?;
+    let lines = bytes.split(|byte| *byte == b'\n').skip(damaged_line);
+    let consumed = lines.filter_map(|line| match serde_json::from_slice(line) {
+        Ok(Record::Message { consumes, .. }) => Some(consumes),
+        _ => None,
+    });
+    Ok(consumed.flatten().collect())
 }
 
 /// The number of the message that a line adds.

@@ -139,6 +139,9 @@ pub(crate) enum Record {
         /// The damaged line of that transcript, if this one goes on in its place: the messages that its runs consumed stay consumed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         damaged_line: Option<usize>,
+        /// The ids of messages that were consumed behind the damaged line, as far as the lines there can be read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        consumed: Vec<String>,
     },
     /// Lines of this version of the format follow: the transcript was begun in an earlier one.
     Format {

@@ -113,8 +113,12 @@ impl Transcripts {
         let mut cleaned = CleanUp::default();
         self.remove_unfinished_copies();
         let now = SystemTime::now();
+        let mut is_full = false;
         for family in self.families() {
-            let Some(reason) = reason(retention, &cleaned, &family, now) else {
+            let reason = reason(retention, &cleaned, &family, now);
+            // Where one has no room, none that is older has it.
+            is_full |= reason == Some(RemovalReason::Bytes);
+            let Some(reason) = reason.or(is_full.then_some(RemovalReason::Bytes)) else {
                 cleaned.keep(&family);
                 continue;
             };

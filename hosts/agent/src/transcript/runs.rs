@@ -39,9 +39,14 @@ impl Runs {
                     self.consume(id.clone(), run.clone());
                 }
             }
-            Record::Forked { damaged_line: None } => *self = Self::default(),
+            Record::Forked { damaged_line: None, .. } => *self = Self::default(),
             // The end of its open run may stand behind the damage.
-            Record::Forked { .. } => (self.begun, self.open) = (None, None),
+            Record::Forked { consumed, .. } => {
+                (self.begun, self.open) = (None, None);
+                for id in consumed {
+                    self.consume(id.clone(), String::new());
+                }
+            }
             Record::End { run, result } => {
                 (self.begun, self.open) = (None, None);
                 if let Some(run) = run {

@@ -112,13 +112,6 @@ impl OpenConversation {
             }
             tokio::select! {
                 biased;
-                () = cancel.cancelled(), if !is_cancelled => {
-                    // The run may be about to begin.
-                    is_cancelled = conversation.cancel();
-                    if !is_cancelled {
-                        tokio::task::yield_now().await;
-                    }
-                }
                 observed = self.observation.next() => match observed {
                     Some(Ok(observed)) => match observed.event {
                         ObservedEvent::Run { event, .. } => events.push_back(*event),
@@ -133,6 +126,14 @@ impl OpenConversation {
                     Some(Err(missed)) => console.note(&format!("{missed} events are not shown.")),
                     None => return Err(Stop::failed("the conversation has ended".to_owned())),
                 },
+                // After what was observed: the run may have ended, and then there is nothing to cancel.
+                () = cancel.cancelled(), if !is_cancelled => {
+                    // The run may be about to begin.
+                    is_cancelled = conversation.cancel();
+                    if !is_cancelled {
+                        tokio::task::yield_now().await;
+                    }
+                }
                 () = &mut typing => {}
                 () = tokio::time::sleep(INTERVAL), if !events.is_empty() => {}
             }

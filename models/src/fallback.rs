@@ -39,14 +39,16 @@ impl Model for Fallback {
         all.filter_map(|model| model.max_tokens()).min()
     }
 
+    /// Returns the highest price of each kind: each of the models may get the request.
     fn price(&self) -> Option<Price> {
-        self.first.price()
+        let all = std::iter::once(&self.first).chain(&self.others);
+        all.filter_map(|model| model.price()).reduce(Price::or_higher)
     }
 
     fn price_of(&self, model: &str) -> Option<Price> {
         let mut all = std::iter::once(&self.first).chain(&self.others);
         let answered = all.find(|other| other.name() == model);
-        answered.map_or_else(|| self.price(), |answered| answered.price_of(model))
+        answered.map_or_else(|| self.first.price(), |answered| answered.price_of(model))
     }
 
     fn respond<'a>(

@@ -138,7 +138,7 @@ impl Meter {
             .collect();
         let request = self
             .state()
-            .reserve(scope, &budgets, most)
+            .reserve(scope, &budgets, most.in_numbers())
             .map_err(|exceeded| MeterError::Exceeded(*exceeded))?;
         let mut reservation = Reservation { meter: self.clone(), request: Some(request), is_kept: false };
         if let (Some(store), Some(request)) = (&self.0.store, &reservation.request) {
@@ -273,7 +273,7 @@ impl Reservation {
     /// Counts what the request used, in place of what was reserved.
     pub fn settle(mut self, used: TotalUsage) {
         if let Some(request) = self.request.take() {
-            self.meter.settle(request, Some(used));
+            self.meter.settle(request, Some(used.in_numbers()));
         }
     }
 

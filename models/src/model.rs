@@ -106,6 +106,23 @@ pub struct Price {
 }
 
 impl Price {
+    /// Returns the higher price of each kind.
+    pub(crate) fn or_higher(self, other: Self) -> Self {
+        let higher = |of: fn(&Self) -> Option<f64>| {
+            // A price that is absent is that of `input`.
+            (of(&self).is_some() || of(&other).is_some())
+                .then(|| of(&self).unwrap_or(self.input).max(of(&other).unwrap_or(other.input)))
+        };
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cached: higher(|price| price.cached),
+            cache_write: higher(|price| price.cache_write),
+        }
+    }
+}
+
+impl Price {
     /// Returns the price of tokens of requests and answers, whether or not they are cached.
     pub const fn new(input: f64, output: f64) -> Self {
         Self { input, output, cached: None, cache_write: None }

@@ -6,6 +6,9 @@ use serde_json::Value;
 use std::pin::Pin;
 use toolkit::{Caller, ToolError};
 
+/// The most seconds of sound that one request can be said to have: a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
 /// Future returned by [`EndpointMeter::begin`].
 pub type Beginning<'a> =
     Pin<Box<dyn Future<Output = Result<Box<dyn OpenEndpointRequest>, ToolError>> + Send + 'a>>;
@@ -91,7 +94,7 @@ impl EndpointUsage {
         }
         let seconds = usage.get("seconds").and_then(Value::as_f64);
         if let Some(seconds) = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0) {
-            self.audio_seconds = seconds;
+            self.audio_seconds = seconds.min(MAX_SECONDS);
             self.is_estimated = false;
         }
         self

@@ -3,6 +3,7 @@
 use super::usage::TotalUsage;
 use crate::account::Account;
 use crate::exceeded::{BudgetExceeded, Measure};
+use std::cmp::Ordering;
 
 /// The limits of an account in one period.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,7 +80,7 @@ impl Budget {
         ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 3];
         limits.into_iter().find_map(|(measure, most, of)| {
             let (used, reserved, wanted) = (of(used), of(reserved), of(wanted));
-            let most = most.filter(|most| used + reserved + wanted > *most)?;
+            let most = most.filter(|most| !is_within(used + reserved + wanted, *most))?;
             Some(BudgetExceeded {
                 account: account.clone(),
                 period: self.period.clone(),
@@ -92,4 +93,9 @@ impl Budget {
             })
         })
     }
+}
+
+/// Returns true if an amount is within a limit, which what is not a number never is.
+fn is_within(amount: f64, most: f64) -> bool {
+    matches!(amount.partial_cmp(&most), Some(Ordering::Less | Ordering::Equal))
 }

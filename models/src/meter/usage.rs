@@ -67,6 +67,17 @@ impl TotalUsage {
         self.total_tokens().saturating_add(self.estimated_tokens)
     }
 
+    /// Leaves out amounts that are no numbers, infinite or negative: one of them would make an account worthless for ever.
+    pub(super) fn in_numbers(self) -> Self {
+        let number = |amount: &f64| amount.is_finite() && *amount >= 0.0;
+        Self {
+            cost: self.cost.filter(number),
+            estimated_cost: self.estimated_cost.filter(number),
+            audio_seconds: Some(self.audio_seconds).filter(number).unwrap_or_default(),
+            ..self
+        }
+    }
+
     /// Returns the cost that counts against a limit, that which is estimated included; `None` if no price is known.
     pub fn counted_cost(&self) -> Option<f64> {
         sum(self.cost, self.estimated_cost)

@@ -261,6 +261,14 @@ impl KeptOutput {
         let mut file = self.reader()?;
         // The writer only appends, but a sweep or a person may have truncated or removed the file.
         let bytes = count.bytes.min(file.length()?);
+        let missing = count.bytes - bytes;
+        let shorter = OutputCount {
+            bytes,
+            newlines: None,
+            lost: count.lost + missing,
+            error: count.error.clone().or_else(|| Some("the file became shorter, or was removed".to_owned())),
+        };
+        let count = if missing > 0 { &shorter } else { count };
         let kept = || self.location(bytes, count);
         if bytes <= most_whole {
             let whole = read(&mut file, 0, bytes)?;

@@ -153,10 +153,11 @@ impl Running {
             if watched.is_background() {
                 teller.ended(&watched.id, title, facts(&watched, &ended));
             }
-            // Nobody waits for its other processes in the name of the job.
-            let (gone, watched) = (watched.job.when_gone(), Arc::downgrade(&watched));
+            // Dropping the job ends its other processes, so it is not held while they run.
+            let (gone, held) = (watched.job.when_gone(), Arc::downgrade(&watched));
+            drop(watched);
             gone.await;
-            if let Some(watched) = watched.upgrade() {
+            if let Some(watched) = held.upgrade() {
                 let _ = tokio::task::spawn_blocking(move || watched.output.close()).await;
             }
         });

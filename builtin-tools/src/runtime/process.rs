@@ -12,12 +12,16 @@ use super::told;
 use crate::titles;
 pub use details::{BackgroundJob, BackgroundJobs, ProcessDetails, StoppedJob};
 use news::poll;
-use pages::{MAX_BYTES, Page, PageCut};
+use pages::{MAX_BYTES, Page, PageCut, newlines_in};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, output::Detailed, text::escape_line};
+use toolkit::{
+    ToolErrorKind,
+    output::{Detailed, OutputCount},
+    text::escape_line,
+};
 use typing::{press, write};
 
 /// Default number of lines that one call returns.
@@ -143,8 +147,18 @@ fn wrong(problem: &str) -> ToolError {
     ToolError::new(ToolErrorKind::InvalidArguments, problem)
 }
 
-/// Describes the state of a job.
+/// Describes the state of a job, and the output that is lost.
 async fn state(running: &Running, ended: Option<&Ended>) -> String {
+    let mut state = state_of_processes(running, ended).await;
+    let OutputCount { lost, error, .. } = running.count();
+    if lost > 0 {
+        let why = error.unwrap_or_default();
+        let _ = write!(state, "; the output went on, and {lost} bytes of it are lost: {why}");
+    }
+    state
+}
+
+async fn state_of_processes(running: &Running, ended: Option<&Ended>) -> String {
     match ended {
         None => format!("running for {}", duration(running.started.elapsed())),
         Some(ended) if running.is_gone() => {
@@ -221,12 +235,12 @@ async fn output(
     limit: u64,
 ) -> Result<Detailed<ProcessDetails>, ToolError> {
     let progress = running.job.progress();
-    let (its, bytes, newlines) = (Arc::clone(running), progress.written, progress.newlines);
+    let (its, bytes, newlines) = (Arc::clone(running), progress.written, running.count().newlines);
     let page = ctx.blocking(move |cancel| {
-        let page = its
-            .output
-            .reader()
-            .and_then(|output| Page::read(output, bytes, newlines, offset, limit, &|| cancel.is_cancelled()));
+        let page = its.output.reader().and_then(|output| {
+            let newlines = newlines.map_or_else(|| newlines_in(its.output.reader()?, bytes), Ok)?;
+            Page::read(output, bytes, newlines, offset, limit, &|| cancel.is_cancelled())
+        });
         page.map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
     });
     let page = page.await?;

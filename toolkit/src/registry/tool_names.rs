@@ -117,7 +117,9 @@ pub(super) fn problems_of_program<'a>(
     let told = rules.into_iter().filter_map(|PolicyRule { entry, pointer, origin }| {
         let entry = entry?;
         let parsed = Entry::parse(&entry).ok().filter(|parsed| matches!(parsed, Entry::Name(_)))?;
-        if known.has(&parsed, false) {
+        // Which servers there are is up to the user's configuration.
+        let is_of_server = |name: &str| name.starts_with("mcp:") || name.contains("__");
+        if known.has(&parsed, false) || matches!(&parsed, Entry::Name(name) if is_of_server(name)) {
             return None;
         }
         let near = known.near(&parsed);

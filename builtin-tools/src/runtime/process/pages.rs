@@ -92,6 +92,21 @@ impl Page {
     }
 }
 
+/// Counts the line feeds in the first `bytes` bytes of an output. Blocks.
+pub(super) fn newlines_in(output: impl Read, bytes: u64) -> io::Result<u64> {
+    let mut output = BufReader::with_capacity(256 << 10, output.take(bytes));
+    let mut newlines = 0;
+    loop {
+        let buffer = output.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(newlines);
+        }
+        newlines += buffer.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = buffer.len();
+        output.consume(length);
+    }
+}
+
 /// Returns true if the first `bytes` bytes do not end with a line feed.
 fn ends_in_a_line(file: &mut (impl Read + Seek), bytes: u64) -> io::Result<bool> {
     let Some(last) = bytes.checked_sub(1) else { return Ok(false) };

@@ -88,6 +88,18 @@ async fn a_result_does_not_depend_on_storage() {
     assert!(ended.text().starts_with("one\ntwo\n[lines 1 to 2 of 2"), "{}", ended.text());
     let listed = house.call("process", json!({ "action": "list" })).await;
     assert!(listed.text().contains("exit code 0"), "{}", listed.text());
+    // A long one in the background says what is lost, and shows the end of what is there.
+    let job =
+        house.call("exec", json!({ "command": "seq 1 100000; sleep 60", "run_in_background": true })).await;
+    let long = fact(&job, "taskId");
+    let page = loop {
+        let page = house.call("process", json!({ "action": "output", "task_id": long, "limit": 2 })).await;
+        if page.text().contains("326751 bytes of it are lost") {
+            break page;
+        }
+    };
+    assert!(page.text().starts_with("45541\n4554\n[lines 45541 to 45542 of 45542"), "{}", page.text());
+    house.call("process", json!({ "action": "stop", "task_id": long })).await;
     let removed = house.call("process", json!({ "action": "remove", "task_id": id })).await;
     assert!(removed.text().contains("was in memory"), "{}", removed.text());
 }

@@ -8,7 +8,7 @@ mod replay;
 mod retention;
 mod runs;
 
-pub(crate) use conversation::{Conversation, Item};
+pub(crate) use conversation::{Conversation, Item, Pending};
 pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
 pub use fork::DamagedTranscript;
 pub use record::Kind;

@@ -82,13 +82,7 @@ toolkit::link!(
 /// Begins `main` of a host that runs commands. If this process was started to supervise commands, it does that, and this function does not
 /// return.
 pub fn init() {
-    #[cfg(any(
-        feature = "browser",
-        feature = "mcp",
-        feature = "media",
-        feature = "runtime",
-        feature = "web"
-    ))]
+    #[cfg(any(feature = "browser", feature = "mcp", feature = "media", feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
 }
 

@@ -45,12 +45,12 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
 }
 
 /// The host that services are provided to, as errors name it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Host {
     /// A toolkit with the linked tools, whose services are made by the linked functions.
+    #[default]
     Linked,
     /// A toolkit without them.
-    #[default]
     Empty,
     /// A toolkit of a test, without them.
     Test,

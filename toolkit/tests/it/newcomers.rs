@@ -131,7 +131,7 @@ async fn a_service_that_is_not_there_is_named_with_the_way_to_it() {
 fn a_toolkit_without_the_linked_tools_names_the_function_that_it_leaves_out() {
     let error = Toolkit::empty().tool(tool_ref!(open_archive)).build().expect_err("no service").to_string();
     for part in [
-        "takes `State<Archive>`, which is not provided: `Toolkit::empty()` leaves out the function `newcomers_archive` (",
+        "newcomers::Archive>`, which is not provided: `Toolkit::empty()` leaves out the function `newcomers_archive` (",
         "), which makes it; begin with `Toolkit::builder()`, or call `.service(value)` on the toolkit's builder",
     ] {
         assert!(error.contains(part), "{error}");

@@ -96,7 +96,7 @@ impl Rules {
                 });
             }
             "rename" => {
-                self.rename = entry.literal(errors).filter(|name| argument_name("rename", name, errors))
+                self.rename = entry.literal(errors).filter(|name| argument_name("rename", name, errors));
             }
             "example" => {
                 if let Given::Value(value) = entry.given {

@@ -255,7 +255,15 @@ fn check_item(input: &DeriveInput, errors: &mut Errors) {
         errors.push(Check::ArgsItem, &union.union_token, "`#[toolkit::args]` goes on a struct or an enum");
     }
     if let Some(lifetime) = input.generics.lifetimes().next() {
-        errors.push(Check::ArgsItem, lifetime, "an argument type owns its content, so it has no lifetimes");
+        let advice = match fields::owned_types(&input.data) {
+            owned if owned.is_empty() => "use owned types such as `String`".to_owned(),
+            owned => format!("write {}", owned.join(", ")),
+        };
+        let message = format!(
+            "an argument type owns its content, so it has no lifetimes\nremove `{lifetime}`, and {advice}",
+            lifetime = lifetime.lifetime
+        );
+        errors.push(Check::ArgsItem, lifetime, message);
     }
 }
 

@@ -61,6 +61,7 @@ checks! {
     Constness,
     ReturnImpl,
     ReturnBorrow,
+    ReturnResult,
     // Parameters.
     Pattern,
     ImplTrait,

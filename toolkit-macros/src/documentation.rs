@@ -94,6 +94,37 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with(' '))
 }
 
+/// Returns the attribute with the heading that a doc comment begins with, and the title in it.
+pub(crate) fn heading_at_the_beginning(attributes: &[Attribute]) -> Option<(&Attribute, String)> {
+    let (attribute, text) = attributes.iter().find_map(|attribute| match value(attribute)? {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+            Some((attribute, text.value())).filter(|(_, text)| !text.trim().is_empty())
+        }
+        _ => Some((attribute, String::new())),
+    })?;
+    let line = text.trim().lines().next().filter(|line| is_heading(line))?;
+    Some((attribute, line.trim_start_matches('#').trim().to_owned()))
+}
+
+/// Returns true for the heading of a section that rustdoc comments have by custom.
+pub(crate) fn is_section(title: &str) -> bool {
+    let sections = [
+        "argument",
+        "arg",
+        "parameter",
+        "param",
+        "error",
+        "example",
+        "panic",
+        "return",
+        "safety",
+        "detail",
+        "note",
+    ];
+    let title = title.trim_end_matches(':').to_ascii_lowercase();
+    sections.iter().any(|section| title.strip_prefix(section).is_some_and(|rest| ["", "s"].contains(&rest)))
+}
+
 /// Returns the line of a doc comment that is the heading of a section on the arguments.
 pub(crate) fn heading_of_arguments(attributes: &[Attribute]) -> Option<&Attribute> {
     let mut in_code = false;

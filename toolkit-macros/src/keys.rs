@@ -8,7 +8,7 @@ mod written;
 pub(crate) use foreign::is_described;
 pub(crate) use tables::{ARG, METHOD, TOOL};
 pub(crate) use translated::unknown_attribute;
-pub(crate) use written::{arg_without_list, as_range, shown};
+pub(crate) use written::{arg_without_list, as_list, as_range, listed, sentence, shown};
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;
@@ -300,13 +300,17 @@ impl Entry {
         }
     }
 
-    /// A whole number above zero.
-    pub(crate) fn limit(&self, errors: &mut Errors) -> Option<u64> {
+    /// A whole number above zero. `without` names the limit that counts if the key is left out.
+    pub(crate) fn limit(&self, without: &str, errors: &mut Errors) -> Option<u64> {
         let Given::Value(value) = &self.given else { return None };
         if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = value {
             match number.base10_parse::<u64>() {
                 Ok(0) => {
-                    errors.push(Check::ZeroLimit, value, format!("`{}` must be at least 1", self.key));
+                    errors.push(
+                        Check::ZeroLimit,
+                        value,
+                        format!("`{}` must be at least 1; leave it out for {without}", self.key),
+                    );
                     return None;
                 }
                 Ok(number) => return Some(number),

@@ -9,7 +9,7 @@ pub(crate) use around::Around;
 pub(crate) use literal::{Kind, Literal};
 
 use crate::check::{Check, Errors};
-use crate::keys::{self, Entry, Given};
+use crate::keys::{self, Entry, Given, as_list, listed};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -95,7 +95,9 @@ impl Rules {
                     _ => Default_::OfType(entry.span),
                 });
             }
-            "rename" => self.rename = entry.literal(errors).filter(|name| argument_name(name, errors)),
+            "rename" => {
+                self.rename = entry.literal(errors).filter(|name| argument_name("rename", name, errors));
+            }
             "example" => {
                 if let Given::Value(value) = entry.given {
                     self.example = Some(value);
@@ -103,7 +105,7 @@ impl Rules {
             }
             "alias" => {
                 self.aliases = entry.texts(errors);
-                self.aliases.retain(|alias| argument_name(alias, errors));
+                self.aliases.retain(|alias| argument_name("alias", alias, errors));
             }
             "secret" => self.secret = entry.flag(errors).unwrap_or(false),
             other => unreachable!("the key {other} is not in the table"),
@@ -249,7 +251,7 @@ fn refuse_shared_keywords(constraints: &[(usize, Box<dyn Constraint>)], errors: 
 }
 
 /// Returns true if every provider accepts the name as a property: letters, digits, `_`, `-` and `.`, at most 64.
-fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
+fn argument_name(key: &str, name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let legal = (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
@@ -259,6 +261,10 @@ fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
             name,
             match text.len() {
                 0 => "an empty name for an argument; leave `rename` or `alias` out".to_owned(),
+                1..=64 if key == "alias" && listed(&text).is_some() => {
+                    let list = as_list(listed(&text).unwrap_or_default());
+                    format!("`{text}` cannot name an argument\nwrite `alias = [{list}]` for several names")
+                }
                 1..=64 => format!(
                     "`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"
                 ),

@@ -51,14 +51,57 @@ pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<(Span,
 
 /// Returns true if the file of a span imports a name from the standard library, as far as its text tells.
 pub(crate) fn imports_from_std(span: Span, name: &str) -> bool {
-    let text = || {
-        let file = proc_macro::is_available().then(|| span.unwrap().local_file())??;
-        fs::read_to_string(file).ok()
-    };
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text().unwrap_or_default().split(';').any(|statement| {
-        statement.contains("use std::") && statement.split(|c| !is_word(c)).any(|word| word == name)
-    })
+    text_of(span)
+        .unwrap_or_default()
+        .split(';')
+        .any(|statement| statement.contains("use std::") && words(statement).any(|word| word == name))
+}
+
+/// Returns true if a name in the file of a span is that of the `toolkit` crate, as far as the text of the file tells.
+pub(crate) fn takes_from_toolkit(span: Span, name: &str) -> bool {
+    // Within a unit test there is no file, and the name is that of the crate.
+    !proc_macro::is_available() || text_of(span).is_some_and(|text| imports_from_toolkit(&text, name))
+}
+
+fn imports_from_toolkit(text: &str, name: &str) -> bool {
+    let mut is_imported = false;
+    for statement in text.split(';') {
+        let mut before = "";
+        let is_declared = words(statement).any(|word| {
+            let declares = ["type", "struct", "enum"].contains(&before) && word == name;
+            before = word;
+            declares
+        });
+        if is_declared {
+            return false;
+        }
+        let Some(import) = import(statement) else { continue };
+        let has = |wanted: &str| words(import).any(|word| word == wanted);
+        let is_of_toolkit = import.trim_start_matches("::").starts_with("toolkit::");
+        if !is_of_toolkit && has(name) {
+            return false;
+        }
+        is_imported |= is_of_toolkit && (has(name) || has("prelude"));
+    }
+    is_imported
+}
+
+/// Returns what a statement imports, without comments and attributes before it.
+fn import(statement: &str) -> Option<&str> {
+    let (start, word) = statement.match_indices("use ").find(|(start, _)| {
+        let line = statement[..*start].rsplit('\n').next().unwrap_or_default().trim_start();
+        line.is_empty() || line.starts_with("pub")
+    })?;
+    Some(statement[start + word.len()..].trim_start())
+}
+
+fn text_of(span: Span) -> Option<String> {
+    let file = proc_macro::is_available().then(|| span.unwrap().local_file())??;
+    fs::read_to_string(file).ok()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 /// Returns true if a block ends just after the group that the span is the last token of.
@@ -226,6 +269,22 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_a_file_takes_from_the_toolkit() {
+        for (text, is_imported) in [
+            ("//! Tools.\n\nuse toolkit::prelude::*;", true),
+            ("use toolkit::{\n    ToolError,\n    ToolResult,\n};", true),
+            ("use std::fmt; fn a() { let b = 1; }\n    pub(crate) use ::toolkit::ToolResult; }", true),
+            ("use toolkit::ToolError;", false),
+            ("use toolkit::prelude::*; use crate::errors::ToolResult;", false),
+            ("use toolkit::prelude::*; type ToolResult<T> = Result<T, ToolError>;", false),
+            ("// use toolkit::prelude::*;", false),
+            ("", false),
+        ] {
+            assert_eq!(imports_from_toolkit(text, "ToolResult"), is_imported, "{text}");
+        }
+    }
 
     #[test]
     fn members_of_blocks() {

@@ -90,7 +90,8 @@ fn minimum(name: &str) -> Option<usize> {
     })
 }
 
-fn arguments(segment: &PathSegment) -> Vec<&Type> {
+/// Returns the types that a path has as parameters.
+pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
     let types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
@@ -206,7 +207,7 @@ pub(crate) fn any() -> Type {
 }
 
 /// Returns a type as a person writes it.
-fn shown(ty: &Type) -> String {
+pub(crate) fn shown(ty: &Type) -> String {
     let text = flat(&ty.to_token_stream()).to_string();
     text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
 }

@@ -142,7 +142,7 @@ pub(crate) fn silent_crates() -> Vec<String> {
             format!(
                 "the crate `{name}` in `toolkit::link!` at {file}:{line} registered nothing: either no `#[tool]` in it is \
                  compiled in (is the cargo feature with its tools on?), or `{name}` is what Cargo.toml renames it to \
-                 (then write `link!({name} as its_own_name)`)",
+                 (then write `link!({name} as its_own_name)`), or it has no tools (then take it out of `link!`)",
                 name = link.crate_name,
                 file = link.file,
                 line = link.line,

@@ -210,6 +210,8 @@ impl Toolkit {
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent statement of the host's")]
 pub struct Builder {
     linked: bool,
+    /// Set by a test's toolbox, as which errors name the host.
+    pub(crate) is_test: bool,
     tools: Vec<Tool>,
     sources: Vec<Arc<dyn ToolSource>>,
     services: Services,

@@ -123,6 +123,7 @@ fn refused_starts() {
         "{}",
         silent.stderr
     );
+    assert!(silent.stderr.contains("or it has no tools (then take it out of `link!`)"), "{}", silent.stderr);
     assert!(!silent.stderr.contains("`second` in"), "{}", silent.stderr);
 
     let renamed = run_program("links_renamed", &["list"]);

@@ -2,11 +2,13 @@
 
 use super::nested::is_read_elsewhere;
 use crate::check::{Check, Errors};
-use crate::type_form::{WIDE_INTEGER, mentions_impl, named_lifetimes, reference, wide_integer};
-use crate::type_repair::{misplaced_unsized, with_static};
+use crate::type_form::{
+    WIDE_INTEGER, last_segment, mentions_impl, named_lifetimes, reference, wide_integer, without_group,
+};
+use crate::type_repair::{arguments, misplaced_unsized, shown, with_static};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Field, Type, parse_quote};
+use syn::{Attribute, Data, Field, Type, parse_quote};
 
 /// Reports a type that no field of an argument type can have. Returns the type to put in its place, if rustc reports it as well.
 pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> Option<Type> {
@@ -36,6 +38,54 @@ pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> 
     // The type is still used, so that its import is.
     let ty = found.ty;
     Some(parse_quote!(::core::marker::PhantomData<#ty>))
+}
+
+/// Returns the owned type to write for each type that borrows in a field: "`String` for `&'a str`".
+pub(super) fn owned_types(data: &Data) -> Vec<String> {
+    let fields: Vec<&Field> = match data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let mut found: Vec<String> = Vec::new();
+    for field in fields {
+        let Some((borrowed, owned)) = borrowed(&field.ty) else { continue };
+        let advice = format!("`{owned}` for `{}`", shown(borrowed));
+        if !found.contains(&advice) {
+            found.push(advice);
+        }
+    }
+    found
+}
+
+/// Returns the first type that borrows within a type, and the owned one.
+fn borrowed(ty: &Type) -> Option<(&Type, String)> {
+    let ty = without_group(ty);
+    if let Type::Reference(reference) = ty {
+        return Some((ty, owned(&reference.elem)));
+    }
+    let segment = last_segment(ty)?;
+    let arguments = arguments(segment);
+    match arguments.first() {
+        Some(inner) if segment.ident == "Cow" => Some((ty, owned(inner))),
+        _ => arguments.into_iter().find_map(borrowed),
+    }
+}
+
+/// Returns the owned form of a type behind a reference.
+fn owned(ty: &Type) -> String {
+    let ty = without_group(ty);
+    if let Type::Slice(slice) = ty {
+        return format!("Vec<{}>", owned(&slice.elem));
+    }
+    if let Type::Reference(reference) = ty {
+        return owned(&reference.elem);
+    }
+    match last_segment(ty).map(|segment| segment.ident.to_string()).as_deref() {
+        Some("str") => "String".to_owned(),
+        Some("Path") => "PathBuf".to_owned(),
+        _ => shown(ty),
+    }
 }
 
 /// Makes the derives skip a field of a refused type that borrows, since their errors would repeat that of the type.

@@ -14,6 +14,18 @@ pub(crate) fn sentence(fault: &str, advice: &str) -> String {
     format!("{fault}{}{advice}", if is_short { "; " } else { "\n" })
 }
 
+/// Returns the parts of a text that lists several, separated by commas or spaces.
+pub(crate) fn listed(text: &str) -> Option<Vec<&str>> {
+    let parts = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|part| !part.is_empty());
+    Some(parts.collect::<Vec<&str>>()).filter(|parts| parts.len() > 1)
+}
+
+/// Returns the items of a list of strings, as they are written.
+pub(crate) fn as_list<T: std::fmt::Debug>(parts: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = parts.into_iter().map(|part| format!("{part:?}")).collect();
+    items.join(", ")
+}
+
 /// Reports a list of keys that does not parse: by the first key that is written in another way, or else as the parser does.
 pub(super) fn report(
     tokens: TokenStream,

@@ -1,7 +1,7 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use super::name::{bind, bind_text, check_id, check_name, check_own_name, check_word};
+use super::name::{bind, bind_text, check_id, check_name, check_own_name, check_permission, check_words};
 use super::parameter::Parameter;
 use crate::check::{Check, Errors};
 use crate::dependency;
@@ -99,7 +99,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         errors.push_span(
             Check::Contradiction,
             entry.span,
-            "a tool that is `read_only` cannot be `destructive`",
+            "a tool that is `read_only` cannot be `destructive`\nremove `read_only` if the tool changes anything, and `destructive` if it only reads",
         );
     }
     let asks = ["asks", "always_asks"].into_iter().find(|key| is(key, &mut ignored));
@@ -172,9 +172,7 @@ fn field(
     Some(match entry.key {
         "group" => {
             let groups = entry.texts(errors);
-            for group in &groups {
-                check_word(Check::Group, "group", group, errors);
-            }
+            check_words(Check::Group, "group", entry.key, &groups, errors);
             quote!(groups: &[#(#groups),*],)
         }
         "title" | "icon" | "deprecated" => text_field(entry, assertions, errors)?,
@@ -200,7 +198,7 @@ fn field(
         "permission" => {
             let kind = entry.text(errors)?;
             match &kind {
-                Text::Literal(literal) => check_word(Check::Permission, "permission", literal, errors),
+                Text::Literal(literal) => check_permission(literal, errors),
                 Text::Expression(_) => {}
             }
             let kind = bind(kind, "PERMISSION", assertions);
@@ -213,7 +211,7 @@ fn field(
             quote!(timeout: __toolkit::Some(__toolkit::Duration::new(#seconds, #nanos)),)
         }
         "concurrency" => {
-            let limit = entry.limit(errors)?;
+            let limit = entry.limit("no limit", errors)?;
             let Ok(limit) = u32::try_from(limit) else {
                 if let Given::Value(value) = &entry.given {
                     errors.push(Check::WrongValue, value, format!("`concurrency` is at most {}", u32::MAX));
@@ -228,8 +226,8 @@ fn field(
         }
         "alias" => {
             let aliases = entry.texts(errors);
+            check_words(Check::Name, "tool", entry.key, &aliases, errors);
             for (place, alias) in aliases.iter().enumerate() {
-                check_word(Check::Name, "tool", alias, errors);
                 let again = aliases[..place].iter().any(|other| other.value() == alias.value());
                 if again || name.literal() == Some(alias.value()) {
                     errors.push(
@@ -291,7 +289,6 @@ fn description(
     errors: &mut Errors,
 ) -> (Text, bool) {
     let docs = documentation::description(&function.attributes);
-    let ident = &function.signature.ident;
     let is_undocumented = docs.literal().is_some_and(|text| text.is_empty());
     match entry {
         // The description may be in what does not parse, or has another key.
@@ -300,21 +297,7 @@ fn description(
         }
         None if is_undocumented && is_described => (docs, true),
         None if is_undocumented => {
-            errors.push(
-                Check::Description,
-                ident,
-                if function.attributes.iter().any(documentation::is_doc) {
-                    format!(
-                        "the doc comment of the tool `{}` begins with a heading\na description ends at the first heading: begin with what the tool does",
-                        ident.unraw()
-                    )
-                } else {
-                    format!(
-                        "the tool `{}` has no description\nwrite a doc comment that tells a model what it does",
-                        ident.unraw()
-                    )
-                },
-            );
+            undescribed(function, errors);
             (docs, true)
         }
         None => (docs, false),
@@ -336,6 +319,25 @@ fn description(
             let undocumented = !function.attributes.iter().any(documentation::is_doc);
             (text, undocumented)
         }
+    }
+}
+
+/// Reports that a function has no description: nothing is written, or all of it is below a heading.
+fn undescribed(function: &Function, errors: &mut Errors) {
+    let ident = &function.signature.ident;
+    let name = ident.unraw();
+    if let Some((heading, title)) = documentation::heading_at_the_beginning(&function.attributes) {
+        let advice = if title.is_empty() || documentation::is_section(&title) {
+            "begin with what the tool does".to_owned()
+        } else {
+            format!("begin with what the tool does, and write `title = {title:?}` for a title")
+        };
+        let fault = format!("the doc comment of the tool `{name}` begins with a heading");
+        let message = format!("{fault}\na description ends at the first heading: {advice}");
+        errors.push(Check::Description, heading, message);
+    } else {
+        let advice = "write a doc comment that tells a model what it does";
+        errors.push(Check::Description, ident, format!("the tool `{name}` has no description\n{advice}"));
     }
 }
 
@@ -391,12 +393,12 @@ fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
     for entry in keys::parse(list.clone(), "truncate", TRUNCATE_KEYS, errors) {
         match entry.key {
             "max_lines" => {
-                if let Some(limit) = entry.limit(errors) {
+                if let Some(limit) = entry.limit("the host's limit", errors) {
                     lines = quote!(__toolkit::Some(#limit));
                 }
             }
             "max_bytes" => {
-                if let Some(limit) = entry.limit(errors) {
+                if let Some(limit) = entry.limit("the host's limit", errors) {
                     bytes = quote!(__toolkit::Some(#limit));
                 }
             }

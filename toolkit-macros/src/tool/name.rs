@@ -1,7 +1,7 @@
 //! Valid names of tools, groups and permissions: literals are checked here, constants by the compiler.
 
 use crate::check::{Check, Errors, is_disabled};
-use crate::keys::Text;
+use crate::keys::{Text, as_list, listed, sentence};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -46,6 +46,49 @@ pub(super) fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut E
     if !is_valid_name(&text) {
         errors.push(check, word, format!("{}\n{LEGAL}", bad_word(what, &text)));
     }
+}
+
+/// Checks the names of a key that takes one name or a list of them: `group = ["text", "search"]`.
+pub(super) fn check_words(check: Check, what: &str, key: &str, words: &[LitStr], errors: &mut Errors) {
+    for word in words {
+        let text = word.value();
+        let has_comma = text.contains(',');
+        let parts = listed(&text).filter(|parts| has_comma || parts.iter().all(|part| is_valid_name(part)));
+        let Some(parts) = parts else {
+            check_word(check, what, word, errors);
+            continue;
+        };
+        let list = as_list(parts.iter().map(|part| legal(part)));
+        let list = if words.len() == 1 { format!("{key} = [{list}]") } else { list };
+        let fault = format!("`{text}` cannot name a {what}");
+        let advice = if has_comma {
+            format!("write `{list}`")
+        } else {
+            format!("`{}` would do, or `{list}` for {}", legal(&text), parts.len())
+        };
+        errors.push(check, word, sentence(&fault, &advice));
+    }
+}
+
+/// Checks a kind of permission: none is named like a decision of the configuration.
+pub(super) fn check_permission(kind: &LitStr, errors: &mut Errors) {
+    let decision = kind.value();
+    let advice = match decision.as_str() {
+        "allow" => {
+            "a tool that may run without approval is `auto_execute`, or `read_only` if it changes nothing"
+        }
+        "ask" => {
+            "remove the key: a tool needs approval before it runs, unless it is `read_only` or `auto_execute`"
+        }
+        "deny" => {
+            "remove the key, and deny the tool by its name in the section `permission` of the configuration"
+        }
+        _ => return check_word(Check::Permission, "permission", kind, errors),
+    };
+    let fault = format!(
+        "`permission` takes the kind of an action, such as `\"edit\"`, and `{decision}` is a decision"
+    );
+    errors.push(Check::Permission, kind, format!("{fault}\n{advice}"));
 }
 
 /// Ids of plugins and channels are written as cargo writes names.

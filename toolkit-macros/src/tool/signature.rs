@@ -2,9 +2,10 @@
 
 use super::item::Function;
 use crate::check::{Check, Errors};
+use crate::keys::sentence;
 use crate::source;
-use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
-use crate::type_repair::{has_undeclared, lifetimes, misplaced_unsized};
+use crate::type_form::{borrow, last_segment, mentions_ident, mentions_impl, named_lifetimes, without_group};
+use crate::type_repair::{arguments, has_undeclared, lifetimes, misplaced_unsized, shown};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
@@ -19,8 +20,8 @@ pub(crate) struct Flaws {
     pub(crate) is_method: bool,
     /// The return type has lifetimes that rustc reports too.
     pub(crate) bad_lifetimes: bool,
-    /// The return type has no known size.
-    pub(crate) unsized_return: bool,
+    /// The return type is one that rustc rejects as well.
+    pub(crate) invalid_return: bool,
     /// The return type cannot be checked.
     pub(crate) bad_return: bool,
     /// The function is in an `impl` or `trait`, which allows no assertions.
@@ -220,10 +221,16 @@ fn check_returned(
     let tokens = output.to_token_stream();
     if let Some(found) = misplaced_unsized(output) {
         flaws.bad_return = true;
-        flaws.unsized_return = true;
+        flaws.invalid_return = true;
         flaws.needs_stub = true;
         let fault = found.returned();
         errors.push(Check::ReturnBorrow, found.ty, fault);
+    } else if let Some(result) = generic_result_of_a_call(output) {
+        flaws.bad_return = true;
+        flaws.invalid_return = true;
+        flaws.needs_stub = true;
+        let fault = "`ToolResult` is the result of a call, without type parameters";
+        errors.push(Check::ReturnResult, output, sentence(fault, &format!("write `{result}`")));
     } else if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
         let advice =
@@ -258,6 +265,22 @@ fn check_returned(
             ),
         );
     }
+}
+
+/// Returns the `Result` to write instead of the runtime's `ToolResult` with type parameters, as an alias of `Result` has them.
+fn generic_result_of_a_call(output: &Type) -> Option<String> {
+    let Type::Path(path) = without_group(output) else { return None };
+    let segment = last_segment(output).filter(|segment| segment.ident == "ToolResult")?;
+    let mut parameters: Vec<String> = arguments(segment).into_iter().map(shown).collect();
+    let first = path.path.segments.first()?;
+    let is_own = match path.path.segments.len() {
+        1 => source::takes_from_toolkit(first.ident.span(), "ToolResult"),
+        _ => first.ident == "toolkit",
+    };
+    if parameters.len() == 1 {
+        parameters.push("ToolError".to_owned());
+    }
+    (is_own && parameters.len() == 2).then(|| format!("Result<{}>", parameters.join(", ")))
 }
 
 fn is_generic(tokens: &TokenStream, generics: &[String]) -> bool {

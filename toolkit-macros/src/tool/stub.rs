@@ -43,7 +43,7 @@ pub(crate) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
     {
         **ty = repaired;
     }
-    if flaws.unsized_return || matches!(&signature.output, ReturnType::Type(_, ty) if mentions_self(ty)) {
+    if flaws.invalid_return || matches!(&signature.output, ReturnType::Type(_, ty) if mentions_self(ty)) {
         signature.output = parse_quote!(-> !);
     }
     quote! {

@@ -7,7 +7,7 @@ use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
-use super::services::{Near, given_twice};
+use super::services::{Host, Near, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
@@ -69,7 +69,7 @@ impl Builder {
         let mut origins = Origins::collect(known, &mut problems, &mut diagnostics);
         let added = std::mem::take(&mut self.tools).into_iter().enumerate();
         let given = std::mem::take(&mut self.given);
-        let near = Near::new(&given, self.linked);
+        let near = Near::new(&given, Host::new(self.linked, self.is_test));
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         for def in linked {

@@ -37,7 +37,10 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
         ));
     }
     if tool.concurrency() == Some(0) {
-        faults.push(format!("{} can never run: its `concurrency` is 0", place_of(tool)));
+        faults.push(format!(
+            "{} can never run: its `concurrency` is 0; leave it out for no limit",
+            place_of(tool)
+        ));
     }
     let before = faults.len();
     faults.extend(parameter_faults(tool));

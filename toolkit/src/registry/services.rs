@@ -44,16 +44,46 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
         .collect()
 }
 
+/// The host that services are provided to, as errors name it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Host {
+    /// A toolkit with the linked tools, whose services are made by the linked functions.
+    #[default]
+    Linked,
+    /// A toolkit without them.
+    Empty,
+    /// A toolkit of a test, without them.
+    Test,
+}
+
+impl Host {
+    pub(super) fn new(is_linked: bool, is_test: bool) -> Self {
+        match (is_linked, is_test) {
+            (true, _) => Self::Linked,
+            (false, false) => Self::Empty,
+            (false, true) => Self::Test,
+        }
+    }
+
+    fn builder(self) -> &'static str {
+        match self {
+            Self::Linked | Self::Empty => "the toolkit's builder",
+            Self::Test => "the `TestToolbox`",
+        }
+    }
+}
+
 /// The services that a host provides or a crate makes, by which errors explain a missing one.
 #[derive(Default)]
 pub(super) struct Near<'a> {
     given: &'a [Given],
     made: Vec<&'static MakerDef>,
+    host: Host,
 }
 
 impl<'a> Near<'a> {
-    pub(super) fn new(given: &'a [Given], is_linked: bool) -> Self {
-        Self { given, made: if is_linked { linked_makers() } else { Vec::new() } }
+    pub(super) fn new(given: &'a [Given], host: Host) -> Self {
+        Self { given, made: linked_makers(), host }
     }
 
     /// Returns what is there instead of a service that is missing, and the way out: the service in a wrapper, without one, or a type of the
@@ -65,7 +95,8 @@ impl<'a> Near<'a> {
             Some(format!("`.service(..)` at {} provides {}: {remedy}", given.place, with_article(given.name)))
         });
         given.or_else(|| {
-            self.made.iter().find_map(|maker| {
+            let made = if self.host == Host::Linked { &*self.made } else { &[] };
+            made.iter().find_map(|maker| {
                 let made = (maker.service.name)();
                 let remedy = remedy(made, taken)?;
                 Some(format!("`{}` ({}) makes {}: {remedy}", maker.name, maker.location, with_article(made)))
@@ -83,7 +114,21 @@ impl<'a> Near<'a> {
             Some(name) => format!("`.shared_service::<dyn {name}>(Arc::new(value))`"),
             None => "`.service(value)`".to_owned(),
         };
-        format!("which is not provided: call {call} on the toolkit's builder, or {others}")
+        let provide = format!("call {call} on {}", self.host.builder());
+        let maker = self.made.iter().find(|maker| maker.service.id == missing.id);
+        let others = if self.host == Host::Linked { others } else { "`.with_state(value)` on the tool" };
+        match (maker, self.host) {
+            (Some(maker), Host::Empty) => format!(
+                "which is not provided: `Toolkit::empty()` leaves out the function `{}` ({}), which makes it; begin with \
+                 `Toolkit::builder()`, or {provide}",
+                maker.name, maker.location
+            ),
+            (Some(maker), Host::Test) => format!(
+                "which is not provided: a `TestToolbox` leaves out the function `{}` ({}), which makes it; {provide}",
+                maker.name, maker.location
+            ),
+            _ => format!("which is not provided: {provide}, or {others}"),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::approver::ScriptedApprover;
 use crate::events::Events;
 use crate::loop_guard::LoopGuard;
 use crate::policy::{Policy, Refusal};
-use crate::registry::{AsTool, Builder, Given, Toolkit};
+use crate::registry::{AsTool, BuildError, Builder, Given, Toolkit};
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
@@ -35,7 +35,7 @@ pub struct TestToolbox {
     caller: Caller,
     options: CallOptions,
     builder: Mutex<Builder>,
-    toolkit: OnceLock<Toolkit>,
+    toolkit: OnceLock<Result<Toolkit, BuildError>>,
     calls: AtomicU64,
 }
 
@@ -172,11 +172,12 @@ impl TestToolbox {
     ///
     /// Panics if the toolkit cannot be built, for example because a service is missing.
     // No bound of the future's own: with one, the compiler reports wrong arguments once more where it is awaited.
+    #[track_caller]
     pub fn call(
         &self,
         arguments: impl IntoCallArguments,
     ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
-        Box::pin(self.run(self.name.clone(), arguments.into_call_arguments()))
+        Box::pin(self.run(self.toolkit(), self.name.clone(), arguments.into_call_arguments()))
     }
 
     /// Calls another of these tools, or this one by an alias.
@@ -184,12 +185,13 @@ impl TestToolbox {
     /// # Panics
     ///
     /// Panics in the same cases as [`call`](Self::call).
+    #[track_caller]
     pub fn call_tool(
         &self,
         name: &str,
         arguments: impl IntoCallArguments,
     ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
-        Box::pin(self.run(name.to_owned(), arguments.into_call_arguments()))
+        Box::pin(self.run(self.toolkit(), name.to_owned(), arguments.into_call_arguments()))
     }
 
     /// Returns the toolbox, for other uses in a test.
@@ -197,12 +199,13 @@ impl TestToolbox {
     /// # Panics
     ///
     /// Panics in the same cases as [`call`](Self::call).
-    pub async fn toolbox(&self) -> Toolbox {
-        self.toolkit().toolbox(&self.caller).await
+    #[track_caller]
+    pub fn toolbox(&self) -> impl Future<Output = Toolbox> + Send + '_ {
+        self.toolkit().toolbox(&self.caller)
     }
 
-    async fn run(&self, name: String, arguments: CallArguments) -> TestCall {
-        let toolbox = self.toolbox().await;
+    async fn run(&self, toolkit: &Toolkit, name: String, arguments: CallArguments) -> TestCall {
+        let toolbox = toolkit.toolbox(&self.caller).await;
         let (events, asked) = (toolbox.events(), self.approver.asked().len());
         let id = format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1);
         let result = toolbox.call_with(ToolCall::new(id, name, arguments), self.options.clone()).await;
@@ -227,18 +230,22 @@ impl TestToolbox {
         );
     }
 
+    #[track_caller]
     fn toolkit(&self) -> &Toolkit {
-        self.toolkit.get_or_init(|| {
+        let built = self.toolkit.get_or_init(|| {
             let builder = std::mem::take(&mut *self.builder.lock().unwrap_or_else(PoisonError::into_inner));
-            match self.host(builder).build() {
-                Ok(toolkit) => toolkit,
-                Err(error) => panic!("{error}"),
-            }
-        })
+            self.host(builder).build()
+        });
+        // Not within the closure, so that the panic has the place of the call in the test.
+        match built {
+            Ok(toolkit) => toolkit,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Applies the settings of a test's host.
-    fn host(&self, builder: Builder) -> Builder {
+    fn host(&self, mut builder: Builder) -> Builder {
+        builder.is_test = true;
         builder.data_dir(self.workspace.data_dir()).approver(self.approver.clone()).default_policy(EveryTool)
     }
 }

@@ -144,7 +144,8 @@ fn own_redactor(compiled: &Compiled, arguments: &CallArguments, redactor: &Redac
 fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     if options.within_read_only && !tool.annotations().read_only_hint {
         return Err(ToolError::denied(format!(
-            "`{0}` may change something, and a tool that is declared `read_only` cannot call it; call `{0}` by itself",
+            "`{0}` may change something, and a tool that is declared `read_only` cannot call it; call `{0}` by itself \
+             (the author of the calling tool can declare it `auto_execute` instead)",
             tool.name()
         )));
     }

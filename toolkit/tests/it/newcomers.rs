@@ -1,8 +1,11 @@
 //! Mistakes of a first program: each error says what to write instead.
 
 use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use toolkit::config::{Configuration, LoadOptions};
 use toolkit::prelude::*;
+use toolkit::testing::TestToolbox;
 use toolkit::{ToolErrorKind, tool_ref};
 
 /// Greets somebody.
@@ -39,8 +42,39 @@ async fn open_account(config: Config<Account>) -> String {
     config.key.clone()
 }
 
+struct Archive;
+
+#[toolkit::service]
+fn newcomers_archive() -> Archive {
+    Archive
+}
+
+/// Takes a service that a function makes.
+#[tool(read_only)]
+async fn open_archive(_archive: State<Archive>) {}
+
 async fn call(toolkit: &Toolkit, call: ToolCall) -> toolkit::ToolResult {
     toolkit.toolbox(&Caller::new()).await.call(call).await
+}
+
+/// Returns the file and the message of a panic on this thread.
+fn panic_of(action: impl FnOnce()) -> (String, String) {
+    let thread = std::thread::current().id();
+    let (sender, panics) = std::sync::mpsc::channel();
+    let before = Arc::new(std::panic::take_hook());
+    let others = Arc::clone(&before);
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() != thread {
+            return others(panic);
+        }
+        let file = panic.location().map(|place| place.file().to_owned()).unwrap_or_default();
+        let message = panic.payload_as_str().unwrap_or_default().to_owned();
+        drop(sender.send((file, message)));
+    }));
+    let caught = catch_unwind(AssertUnwindSafe(action));
+    std::panic::set_hook(Box::new(move |panic| before(panic)));
+    assert!(caught.is_err(), "the action panics");
+    panics.try_recv().expect("the hook saw the panic")
 }
 
 async fn failure(toolkit: &Toolkit, made: ToolCall) -> (ToolErrorKind, String) {
@@ -91,6 +125,29 @@ async fn a_service_that_is_not_there_is_named_with_the_way_to_it() {
     assert!(message.contains("only for tools that take it as a parameter, `State<..>`"), "{message}");
     let toolkit = Toolkit::empty().tool(tool_ref!(take_ledger)).service(Ledger).build().expect("a toolkit");
     assert_eq!(call(&toolkit, ToolCall::new("1", "take_ledger", "{}")).await.text(), "taken");
+}
+
+#[test]
+fn a_toolkit_without_the_linked_tools_names_the_function_that_it_leaves_out() {
+    let error = Toolkit::empty().tool(tool_ref!(open_archive)).build().expect_err("no service").to_string();
+    for part in [
+        "newcomers::Archive>`, which is not provided: `Toolkit::empty()` leaves out the function `newcomers_archive` (",
+        "), which makes it; begin with `Toolkit::builder()`, or call `.service(value)` on the toolkit's builder",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(Toolkit::empty().tool(tool_ref!(open_archive)).service(Archive).build().is_ok());
+}
+
+#[test]
+fn a_test_without_the_service_of_its_tool_panics_in_the_test() {
+    let bench = TestToolbox::new(tool_ref!(open_archive));
+    let (place, message) = panic_of(|| drop(bench.call(json!({}))));
+    assert!(place.ends_with("newcomers.rs"), "{place}");
+    let way = "), which makes it; call `.service(value)` on the `TestToolbox`";
+    assert!(message.contains("a `TestToolbox` leaves out the function `newcomers_archive` ("), "{message}");
+    assert!(message.contains(way), "{message}");
+    assert_eq!(panic_of(|| drop(bench.toolbox())), (place, message));
 }
 
 #[test]

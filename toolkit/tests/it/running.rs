@@ -299,7 +299,8 @@ async fn what_only_reads_cannot_write_by_a_detour() {
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);
     assert_eq!(
         result.text(),
-        "`writes` may change something, and a tool that is declared `read_only` cannot call it; call `writes` by itself"
+        "`writes` may change something, and a tool that is declared `read_only` cannot call it; call `writes` by itself \
+         (the author of the calling tool can declare it `auto_execute` instead)"
     );
     // Nor two steps away.
     let nested =

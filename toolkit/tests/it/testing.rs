@@ -263,7 +263,8 @@ async fn a_missing_service_is_told() {
     });
     let payload = told.await.unwrap_err().into_panic();
     let told = payload.downcast_ref::<String>().unwrap();
-    assert!(told.contains("`State<String>`, which is not provided"), "{told}");
+    let way = "`State<String>`, which is not provided: call `.service(value)` on the `TestToolbox`";
+    assert!(told.contains(way), "{told}");
 }
 
 const APPEND: &str = r#"{

@@ -101,7 +101,8 @@ pub(super) fn newlines_in(output: impl Read, bytes: u64) -> io::Result<u64> {
         if buffer.is_empty() {
             return Ok(newlines);
         }
-        newlines += buffer.iter().filter(|byte| **byte == b'\n').count() as u64;
+        // A line feed separates two parts.
+        newlines += buffer.split(|byte| *byte == b'\n').skip(1).count() as u64;
         let length = buffer.len();
         output.consume(length);
     }

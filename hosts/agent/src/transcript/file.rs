@@ -220,7 +220,7 @@ fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, Transcript
         };
         match (add(), damage) {
             (Ok(record), _) => records.push(record),
-            // What a newer program wrote is no damage, before which it could go on.
+            // A newer program wrote it: this is no damage, before which it could go on.
             (Err(Fault::Newer(version)), _) => {
                 return Err(TranscriptError::NewerVersion { path: path.to_owned(), version, known: VERSION });
             }

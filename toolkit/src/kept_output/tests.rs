@@ -134,7 +134,7 @@ fn without_a_disk_a_short_output_is_whole() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_the_disk_lacks_is_read_from_memory() {
+fn an_output_that_is_incomplete_on_disk_is_read_from_memory() {
     let host = Host::new();
     let output = KeptOutput::create(&host.store, "s", in_memory()).unwrap();
     output.beginning().unwrap().write_all(b"one\ntwo\n").unwrap();

@@ -173,6 +173,15 @@ async fn a_transcript_of_version_1_is_marked_when_it_goes_on() {
     // Lines of a version that is not known are not read.
     fs::write(path(&transcripts, &id), format!("{of_version_1}{{\"record\":\"format\",\"version\":99}}\n"))
         .unwrap();
-    let error = agent(&transcripts, &[]).resume(&id).unwrap_err().to_string();
-    assert!(error.contains("version 99"), "{error}");
+    let transcript_count = transcripts.list().len();
+    for error in [agent(&transcripts, &[]).resume(&id), agent(&transcripts, &[]).resume_or_fork(&id)] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, TranscriptError::NewerVersion { version: 99, .. }), "{error}");
+    }
+    // It is no damage, before which the conversation could go on.
+    let fork_of = |record: &Value| record["forkedFrom"]["damagedLine"].is_number();
+    let files = fs::read_dir(transcripts.directory()).unwrap().map(|entry| entry.unwrap().path());
+    let heads = files.filter_map(|file| fs::read_to_string(file).ok()?.lines().next().map(str::to_owned));
+    assert!(heads.map(|head| serde_json::from_str(&head).unwrap()).all(|head| !fork_of(&head)));
+    assert_eq!(transcripts.list().len(), transcript_count);
 }

@@ -34,7 +34,7 @@ fn bench(model: &Loopback) -> Bench {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_tool_asks_a_model_counts_for_the_run() {
+async fn a_question_of_a_tool_to_a_model_counts_for_the_run() {
     let page = page().await;
     let fetch = json!({"url": page.url(), "prompt": "When is high water?"});
     let model = model([call("1", "web_fetch", &fetch), said("At nine.", 700, 30), done("At nine.")]).await;

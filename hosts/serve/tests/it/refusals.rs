@@ -72,7 +72,7 @@ async fn without_a_shared_token_each_request_has_a_principal() {
 }
 
 #[tokio::test]
-async fn what_axum_rejects_is_a_problem() {
+async fn a_request_that_axum_rejects_is_answered_with_a_problem() {
     use axum::extract::rejection::{ExtensionRejection, JsonRejection, PathRejection};
     use axum::extract::{Json, Path};
     let json = async |body: Result<Json<Value>, JsonRejection>| Ok::<_, Problem>(body?.0.to_string());

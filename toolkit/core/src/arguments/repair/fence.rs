@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_around() {
+    fn text_around_a_fence_is_left_out() {
         for (text, expected) in [
             ("```json\n{}\n```", Some("{}")),
             ("\n```JSON\r\n{}\r\n```\n", Some("{}")),

@@ -57,6 +57,12 @@ pub(crate) enum Reason {
 struct Absence {
     aside: u32,
     calling: u32,
+    /// The number of calls made by this call that are idle.
+    idle_calls: u32,
+    /// The number of waits aside of all calls below.
+    aside_below: u32,
+    /// True if the call only waits, as do all calls that it made: nothing needs its pass.
+    idle: bool,
     /// The number of waits that will end once everything is back.
     returning: u32,
     /// The resources that the runner must give away when it next has control.
@@ -160,29 +166,50 @@ impl Live {
         self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and wakes the runner if it has to be notified. It is woken after the lock is released, since
-    /// an executor may run it at once.
+    /// Changes the state, and wakes the runners that have to be notified: this one, and those of the calls above if this call became idle or
+    /// active. They are woken after the locks are released, since an executor may run them at once.
     fn change<T>(&self, change: impl FnOnce(&mut Absence) -> T) -> T {
-        let (changed, runner) = {
+        let mut runners = Vec::new();
+        let changed = {
             let mut absence = self.lock();
+            let was_idle = absence.idle;
             let changed = change(&mut absence);
-            let has_news = std::mem::take(&mut absence.news);
-            (changed, if has_news { absence.runner.clone() } else { None })
+            self.tell_above(&mut absence, was_idle, &mut runners);
+            changed
         };
-        if let Some(runner) = runner {
-            runner.wake();
-        }
+        runners.into_iter().for_each(Waker::wake);
         changed
+    }
+
+    /// Tells the call above if this call became idle or active. The lock of this call is held meanwhile, so that the changes arrive in their
+    /// order; no lock is taken downwards.
+    fn tell_above(&self, absence: &mut Absence, was_idle: bool, runners: &mut Vec<Waker>) {
+        if std::mem::take(&mut absence.news) {
+            runners.extend(absence.runner.clone());
+        }
+        if let Some(parent) = &self.parent
+            && absence.idle != was_idle
+        {
+            let mut above = parent.lock();
+            let was_idle = above.idle;
+            above.call_became(absence.idle);
+            parent.tell_above(&mut above, was_idle, runners);
+        }
+    }
+
+    /// Returns the call and the calls above it.
+    fn levels(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::successors(Some(self), |live| live.parent.as_ref())
     }
 
     /// Ends the call. A task that still holds its context must not wait for resources that only the runner could get
     /// back.
     pub(crate) fn end(&self) {
-        let (_runner, returners) = {
-            let mut absence = self.lock();
+        let (_runner, returners) = self.change(|absence| {
             absence.over = true;
+            absence.idle = false;
             (absence.runner.take(), std::mem::take(&mut absence.returners))
-        };
+        });
         returners.into_iter().for_each(Waker::wake);
         self.token.cancel();
     }
@@ -196,15 +223,13 @@ impl Live {
         // Waits that ended meanwhile need not wait for a place that another call may need now.
         let returners = self.change(|absence| absence.leave(reason));
         returners.into_iter().for_each(Waker::wake);
-        let mut levels = vec![(Arc::clone(self), reason)];
-        // The calls above are idle too, as long as this is the only call that each of them made.
-        let mut above = self.parent.as_ref();
-        while let (Reason::Aside, Some(live)) = (reason, above) {
-            live.change(Absence::leave_above);
-            levels.push((Arc::clone(live), Reason::Aside));
-            above = live.parent.as_ref();
+        if reason == Reason::Aside {
+            // The clocks above stand, too.
+            for live in self.levels().skip(1) {
+                live.change(|above| above.count_below(1));
+            }
         }
-        Away { levels }
+        Away { live: Arc::clone(self), reason }
     }
 
     /// Returns the resources to give away now, of those that the runner has.
@@ -223,11 +248,29 @@ impl Live {
         if absence.given == Given::default() {
             return Duty::None;
         }
-        let is_away = absence.aside > 0 || absence.calling > 0;
-        if absence.returning == 0 {
-            return if is_away { Duty::None } else { Duty::RestoreFirst };
+        if absence.returning > 0 {
+            return Duty::Restore;
         }
-        Duty::Restore
+        match (absence.is_away(), absence.idle) {
+            (false, _) => Duty::RestoreFirst,
+            (true, true) => Duty::None,
+            // A call that works needs the pass of every call above it.
+            (true, false) if absence.given.pass => Duty::Restore,
+            (true, false) => Duty::None,
+        }
+    }
+
+    /// Returns true if the function must not go on yet, because a pass of a call above was given away while this call waited. The task is
+    /// woken when it may be back.
+    pub(crate) fn lacks_above(self: &Arc<Self>, task: &mut Context<'_>) -> bool {
+        {
+            let absence = self.lock();
+            // A wait that ends looks at the passes itself.
+            if self.parent.is_none() || absence.is_away() || absence.returning > 0 {
+                return false;
+            }
+        }
+        self.levels().skip(1).any(|live| live.poll_pass(task).is_pending())
     }
 
     /// Returns the resources that must come back now: the place only if no call is being made any more, since that call
@@ -261,13 +304,20 @@ impl Live {
     }
 
     fn poll_return(&self, reason: Reason, task: &mut Context<'_>) -> Poll<()> {
+        self.poll_until(task, |absence| {
+            let lacks_place = absence.given.place && absence.calling == 0;
+            let lacks_pass = absence.given.pass && reason == Reason::Aside;
+            !lacks_pass && !lacks_place
+        })
+    }
+
+    fn poll_pass(&self, task: &mut Context<'_>) -> Poll<()> {
+        self.poll_until(task, |absence| !absence.given.pass)
+    }
+
+    fn poll_until(&self, task: &mut Context<'_>, is_back: impl FnOnce(&Absence) -> bool) -> Poll<()> {
         let mut absence = self.lock();
-        let lacks_place = absence.given.place && absence.calling == 0;
-        let is_back = match reason {
-            Reason::Aside => !absence.given.pass && !lacks_place,
-            Reason::Calling => !lacks_place,
-        };
-        if is_back || absence.over {
+        if is_back(&absence) || absence.over {
             return Poll::Ready(());
         }
         if !absence.returners.iter().any(|waker| waker.will_wake(task.waker())) {
@@ -275,28 +325,32 @@ impl Live {
         }
         Poll::Pending
     }
-
-    /// Waits until the call has its pass, if the pass was given away while a call that it made waits aside. That call
-    /// cannot get the pass back itself, because it may not be polled meanwhile.
-    pub(crate) async fn has_pass(self: &Arc<Self>) {
-        let Some(_returning) = self.want_pass() else { return };
-        poll_fn(|task| self.poll_return(Reason::Aside, task)).await;
-    }
-
-    fn want_pass(self: &Arc<Self>) -> Option<Returning> {
-        let has_to_wait = self.change(|absence| {
-            absence.wanted.pass = false;
-            if absence.given.pass {
-                absence.returning += 1;
-                absence.news = true;
-            }
-            absence.given.pass
-        });
-        has_to_wait.then(|| Returning(vec![Arc::clone(self)]))
-    }
 }
 
 impl Absence {
+    fn is_away(&self) -> bool {
+        self.aside > 0 || self.calling > 0
+    }
+
+    /// Returns true if the call only waits, as far as is known.
+    fn only_waits(&self) -> bool {
+        !self.over && self.is_away() && self.calling == self.idle_calls
+    }
+
+    /// Gives the pass away if nothing needs it any more. A wait that is about to end does.
+    fn settle(&mut self) {
+        if self.only_waits() && self.returning == 0 {
+            self.idle = true;
+            self.wanted.pass = true;
+        }
+    }
+
+    /// Keeps a pass that was not given away yet, and has it brought back otherwise.
+    fn become_active(&mut self) {
+        self.idle = false;
+        self.wanted.pass = false;
+    }
+
     fn leave(&mut self, reason: Reason) -> Vec<Waker> {
         self.wanted.place = true;
         self.news = true;
@@ -304,46 +358,58 @@ impl Absence {
             Reason::Aside => {
                 self.aside += 1;
                 // A call made meanwhile still needs the pass.
-                self.wanted.pass |= self.calling == 0;
+                self.settle();
                 self.update_clock();
                 Vec::new()
             }
             Reason::Calling => {
                 self.calling += 1;
+                self.become_active();
                 std::mem::take(&mut self.returners)
             }
         }
     }
 
-    /// Records that a call made by this call waits aside.
-    fn leave_above(&mut self) {
-        self.aside += 1;
-        // If several calls are running, the others still need the pass.
-        self.wanted.pass |= self.calling == 1;
+    /// Counts the waits aside of the calls below, which stop the clock.
+    fn count_below(&mut self, change: i32) {
+        self.aside_below = self.aside_below.saturating_add_signed(change);
         self.update_clock();
         self.news = true;
+    }
+
+    /// Records that a call made by this call became idle or active. If several calls are running, the others still need the pass.
+    fn call_became(&mut self, idle: bool) {
+        self.news = true;
+        if idle {
+            self.idle_calls += 1;
+            self.settle();
+        } else {
+            self.idle_calls -= 1;
+            self.become_active();
+        }
     }
 
     fn end(&mut self, reason: Reason) {
         match reason {
             Reason::Aside => self.aside -= 1,
-            Reason::Calling => self.calling -= 1,
-        }
-        let is_aside = self.aside > 0;
-        if reason == Reason::Calling && is_aside && self.calling == 0 {
-            // Only the wait aside remains.
-            self.wanted = Given { pass: true, place: true };
+            Reason::Calling => {
+                self.calling -= 1;
+                // Perhaps only waits aside remain.
+                self.settle();
+                self.wanted.place |= self.idle && self.calling == 0;
+            }
         }
         // Resources that were not given away yet stay if no wait needs it any more.
-        self.wanted.pass &= is_aside;
-        self.wanted.place &= is_aside || self.calling > 0;
+        self.idle &= self.only_waits();
+        self.wanted.pass &= self.idle;
+        self.wanted.place &= self.is_away();
         self.update_clock();
         self.news = true;
     }
 
     /// Updates the clock, which is stopped while the function waits aside and until the call has its pass again.
     fn update_clock(&mut self) {
-        let stands = self.aside > 0 || self.given.pass;
+        let stands = self.aside > 0 || self.aside_below > 0 || self.given.pass;
         match (stands, self.stopped_at) {
             (true, None) => self.stopped_at = Some(Instant::now()),
             (false, Some(since)) => {
@@ -365,51 +431,73 @@ impl Absence {
 /// A wait of a function; see [`Live::leave`].
 #[derive(Debug)]
 pub(crate) struct Away {
-    /// The call, and the calls above it.
-    levels: Vec<(Arc<Live>, Reason)>,
+    live: Arc<Live>,
+    reason: Reason,
 }
 
 impl Away {
-    /// Waits until all resources that were given away are back.
+    /// Waits until the call and the calls above it have their passes, which they gave away if all else that they did was to wait. The wait
+    /// itself needs none: for a call that is about to be made.
+    pub(crate) async fn has_passes(&self) {
+        poll_fn(|task| ready_of_all(self.live.levels().map(|live| live.poll_pass(task)))).await;
+    }
+
+    /// Waits until all resources that were given away are back, those of the calls above included.
     pub(crate) async fn come_back(self) {
-        let _returning = Returning::of(&self);
-        let levels = self.levels.clone();
+        let Returning { live, reason } = &Returning::of(&self);
         drop(self);
-        for (live, reason) in levels {
-            poll_fn(|task| live.poll_return(reason, task)).await;
-        }
+        // A call that waited for another one has not given its pass away because of it.
+        let levels = if *reason == Reason::Aside { usize::MAX } else { 1 };
+        poll_fn(|task| ready_of_all(live.levels().take(levels).map(|live| live.poll_return(*reason, task))))
+            .await;
     }
 }
 
 impl Drop for Away {
     fn drop(&mut self) {
-        for (live, reason) in &self.levels {
-            live.change(|absence| absence.end(*reason));
+        self.live.change(|absence| absence.end(self.reason));
+        if self.reason == Reason::Aside {
+            for live in self.live.levels().skip(1) {
+                live.change(|above| above.count_below(-1));
+            }
         }
     }
 }
 
+/// Polls all, so that the task is woken by each.
+fn ready_of_all(polls: impl Iterator<Item = Poll<()>>) -> Poll<()> {
+    polls.fold(Poll::Ready(()), |all, poll| if poll.is_pending() { poll } else { all })
+}
+
 /// A wait that is about to end.
-struct Returning(Vec<Arc<Live>>);
+struct Returning {
+    live: Arc<Live>,
+    reason: Reason,
+}
 
 impl Returning {
     fn of(away: &Away) -> Self {
-        let levels: Vec<Arc<Live>> = away.levels.iter().map(|(live, _)| Arc::clone(live)).collect();
-        for live in &levels {
-            live.lock().returning += 1;
-        }
-        Self(levels)
+        let (live, reason) = (Arc::clone(&away.live), away.reason);
+        live.change(|absence| {
+            absence.returning += 1;
+            if reason == Reason::Aside {
+                absence.become_active();
+            }
+        });
+        Self { live, reason }
     }
 }
 
 impl Drop for Returning {
     fn drop(&mut self) {
-        for live in &self.0 {
-            live.change(|absence| {
-                absence.returning -= 1;
-                absence.news = true;
-            });
-        }
+        self.live.change(|absence| {
+            absence.returning -= 1;
+            absence.news = true;
+            if self.reason == Reason::Calling {
+                // Perhaps only waits aside remain; after a wait aside, the function works.
+                absence.settle();
+            }
+        });
     }
 }
 

@@ -50,23 +50,26 @@ fn calls_within_a_call_are_counted_from_one_and_share_a_gate() {
 
 #[test]
 fn what_was_given_away_comes_back_once_somebody_needs_it() {
-    for (aside, calling, returning, given, duty) in [
-        (0, 0, 0, NOTHING, Duty::None),
-        (1, 0, 0, NOTHING, Duty::None),
-        (1, 0, 1, NOTHING, Duty::None),
-        (1, 0, 0, BOTH, Duty::None),
-        (0, 1, 0, PLACE, Duty::None),
-        (1, 1, 0, BOTH, Duty::None),
+    for (aside, calling, returning, idle, given, duty) in [
+        (0, 0, 0, false, NOTHING, Duty::None),
+        (1, 0, 0, true, NOTHING, Duty::None),
+        (1, 0, 1, false, NOTHING, Duty::None),
+        (1, 0, 0, true, BOTH, Duty::None),
+        (0, 1, 0, false, PLACE, Duty::None),
+        (1, 1, 0, true, BOTH, Duty::None),
         // There are no waits, and none ended: every wait was dropped.
-        (0, 0, 0, BOTH, Duty::RestoreFirst),
-        (0, 0, 0, PASS, Duty::RestoreFirst),
-        (0, 0, 0, PLACE, Duty::RestoreFirst),
-        (0, 0, 1, BOTH, Duty::Restore),
-        (1, 0, 1, PASS, Duty::Restore),
-        (0, 1, 1, PLACE, Duty::Restore),
+        (0, 0, 0, false, BOTH, Duty::RestoreFirst),
+        (0, 0, 0, false, PASS, Duty::RestoreFirst),
+        (0, 0, 0, false, PLACE, Duty::RestoreFirst),
+        (0, 0, 1, false, BOTH, Duty::Restore),
+        (1, 0, 1, false, PASS, Duty::Restore),
+        (0, 1, 1, false, PLACE, Duty::Restore),
+        // A call that it made goes on, and needs the passes of all above it.
+        (0, 1, 0, false, PASS, Duty::Restore),
+        (1, 1, 0, false, BOTH, Duty::Restore),
     ] {
-        let live = with(Absence { aside, calling, returning, given, ..Absence::default() });
-        assert_eq!(live.duty(), duty, "{aside} {calling} {returning} {given:?}");
+        let live = with(Absence { aside, calling, returning, idle, given, ..Absence::default() });
+        assert_eq!(live.duty(), duty, "{aside} {calling} {returning} {idle} {given:?}");
     }
 }
 
@@ -131,8 +134,8 @@ fn what_is_back_is_no_longer_given_away() {
 enum Step {
     /// The function asks a person, or makes a call.
     Leaves(Reason),
-    /// A call made by this call asks a person.
-    LeavesAbove,
+    /// A call made by this call becomes idle, or active.
+    Idles(bool),
     /// The runner gives away the wanted resources.
     Gives,
     /// A question or a call is over.
@@ -142,7 +145,7 @@ enum Step {
 #[test]
 fn what_is_asked_for_follows_from_who_is_away() {
     use Reason::{Aside, Calling};
-    use Step::{Ends, Gives, Leaves, LeavesAbove};
+    use Step::{Ends, Gives, Idles, Leaves};
     let table: &[(&[Step], (u32, u32), Given)] = &[
         (&[Leaves(Aside)], (1, 0), BOTH),
         (&[Leaves(Calling)], (0, 1), PLACE),
@@ -150,11 +153,15 @@ fn what_is_asked_for_follows_from_who_is_away() {
         (&[Leaves(Calling), Leaves(Calling)], (0, 2), PLACE),
         // The call still needs the pass.
         (&[Leaves(Calling), Leaves(Aside)], (1, 1), PLACE),
-        (&[Leaves(Aside), Leaves(Calling)], (1, 1), BOTH),
-        (&[Leaves(Calling), LeavesAbove], (1, 1), BOTH),
-        (&[Leaves(Calling), LeavesAbove, LeavesAbove], (2, 1), BOTH),
+        (&[Leaves(Aside), Leaves(Calling)], (1, 1), PLACE),
+        (&[Leaves(Calling), Idles(true)], (0, 1), BOTH),
+        (&[Leaves(Calling), Idles(true), Idles(false)], (0, 1), PLACE),
         // The other call still needs the pass.
-        (&[Leaves(Calling), Leaves(Calling), LeavesAbove], (1, 2), PLACE),
+        (&[Leaves(Calling), Leaves(Calling), Idles(true)], (0, 2), PLACE),
+        (&[Leaves(Calling), Leaves(Calling), Idles(true), Idles(true)], (0, 2), BOTH),
+        (&[Leaves(Calling), Leaves(Aside), Idles(true)], (1, 1), BOTH),
+        (&[Leaves(Calling), Idles(true), Leaves(Calling)], (0, 2), PLACE),
+        (&[Leaves(Calling), Idles(true), Leaves(Aside)], (1, 1), BOTH),
         (&[Leaves(Aside), Gives, Leaves(Calling)], (1, 1), PLACE),
         (&[Leaves(Aside), Ends(Aside)], (0, 0), NOTHING),
         (&[Leaves(Calling), Ends(Calling)], (0, 0), NOTHING),
@@ -167,7 +174,11 @@ fn what_is_asked_for_follows_from_who_is_away() {
         // Only the question needs the pass given away now.
         (&[Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 0), BOTH),
         (&[Leaves(Calling), Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 1), NOTHING),
-        (&[Leaves(Calling), LeavesAbove, Ends(Aside)], (0, 1), PLACE),
+        // The call that remains is idle.
+        (&[Leaves(Calling), Leaves(Calling), Idles(true), Gives, Ends(Calling)], (0, 1), PASS),
+        (&[Leaves(Calling), Leaves(Aside), Idles(true), Ends(Aside)], (0, 1), BOTH),
+        // The call that ended was idle.
+        (&[Leaves(Calling), Idles(true), Idles(false), Ends(Calling)], (0, 0), NOTHING),
     ];
     for (steps, away, wanted) in table {
         let mut absence = Absence::default();
@@ -175,7 +186,7 @@ fn what_is_asked_for_follows_from_who_is_away() {
             absence.news = false;
             match *step {
                 Leaves(reason) => drop(absence.leave(reason)),
-                LeavesAbove => absence.leave_above(),
+                Idles(idle) => absence.call_became(idle),
                 Gives => {
                     absence.wanted = NOTHING;
                     continue;
@@ -266,31 +277,96 @@ fn the_runner_that_polls_last_is_woken() {
 }
 
 #[test]
-fn a_question_is_one_of_every_call_above_and_a_call_is_not() {
+fn a_question_frees_every_call_above_and_a_call_does_not() {
     let (top, top_waker) = Woken::new();
     let grandparent = live();
     grandparent.set_runner(&top_waker);
-    let token = CancellationToken::new;
-    let parent = Arc::new(Live::new(token(), Some(Arc::clone(&grandparent))));
-    let child = Arc::new(Live::new(token(), Some(Arc::clone(&parent))));
+    let [parent, child] = below(&grandparent);
     let _calls = [grandparent.leave(Reason::Calling), parent.leave(Reason::Calling)];
     top.take();
-    let count = |live: &Live| {
-        let absence = live.lock();
-        (absence.aside, absence.calling)
-    };
-    let counts = || [&grandparent, &parent, &child].map(|live| count(live));
+    let idle = || [&grandparent, &parent, &child].map(|live| live.lock().idle);
+    let stands = || [&grandparent, &parent, &child].map(|live| live.lock().stopped_at.is_some());
     let calling = child.leave(Reason::Calling);
-    assert_eq!(counts(), [(0, 1), (0, 1), (0, 1)]);
+    assert_eq!((idle(), stands()), ([false; 3], [false; 3]));
     drop(calling);
     assert_eq!(top.take(), 0);
     let aside = child.leave(Reason::Aside);
-    assert_eq!(counts(), [(1, 1), (1, 1), (1, 0)]);
+    assert_eq!((idle(), stands()), ([true; 3], [true; 3]));
     assert_eq!([&grandparent, &parent, &child].map(|live| live.lock().wanted), [BOTH; 3]);
-    assert_eq!(top.take(), 1);
+    assert!(top.take() > 0);
     drop(aside);
-    assert_eq!(counts(), [(0, 1), (0, 1), (0, 0)]);
-    assert_eq!(top.take(), 1);
+    assert_eq!((idle(), stands()), ([false; 3], [false; 3]));
+    assert!(top.take() > 0);
+}
+
+/// Returns a call that the first one made, and a call that this one made.
+fn below(first: &Arc<Live>) -> [Arc<Live>; 2] {
+    let below = |live: &Arc<Live>| Arc::new(Live::new(CancellationToken::new(), Some(Arc::clone(live))));
+    let second = below(first);
+    let third = below(&second);
+    [second, third]
+}
+
+#[test]
+fn a_call_is_idle_once_each_call_that_it_made_is() {
+    let top = live();
+    let children = [(); 3].map(|()| Arc::new(Live::new(CancellationToken::new(), Some(Arc::clone(&top)))));
+    let mut calls: Vec<_> = children.iter().map(|_| top.leave(Reason::Calling)).collect();
+    let [first, second, third] = children;
+    let mut waits = [&first, &first, &second].map(|live| Some(live.leave(Reason::Aside)));
+    assert!(!top.lock().idle, "the third call works");
+    third.end();
+    calls.pop();
+    assert!(top.lock().idle && top.lock().wanted.pass);
+    waits[0].take();
+    assert!(top.lock().idle, "the first call still has a wait");
+    waits[1].take();
+    assert!(!top.lock().idle && !top.lock().wanted.pass, "the first call works");
+    first.end();
+    calls.pop();
+    assert!(top.lock().idle);
+    second.end();
+    assert!(!top.lock().idle);
+    waits[2].take();
+    calls.pop();
+    let absence = top.lock();
+    assert_eq!((absence.calling, absence.idle_calls, absence.aside_below, absence.idle), (0, 0, 0, false));
+}
+
+#[test]
+fn a_call_whose_wait_is_over_goes_on_once_every_pass_above_is_back() {
+    let mut task = Context::from_waker(Waker::noop());
+    let (woken, waker) = Woken::new();
+    let top = live();
+    let [middle, last] = below(&top);
+    let _calls = [top.leave(Reason::Calling), middle.leave(Reason::Calling)];
+    for is_dropped in [false, true] {
+        let aside = last.leave(Reason::Aside);
+        for live in [&top, &middle, &last] {
+            assert!(live.take_wanted(BOTH).pass);
+        }
+        let mut coming = if is_dropped {
+            drop(aside);
+            None
+        } else {
+            Some(Box::pin(aside.come_back()))
+        };
+        let mut waits = |live: &Arc<Live>, task: &mut Context<'_>| match &mut coming {
+            Some(coming) => coming.as_mut().poll(task).is_pending(),
+            None => live.lacks_above(task),
+        };
+        assert!(waits(&last, &mut task));
+        for live in [&last, &top] {
+            assert_ne!(live.duty(), Duty::None);
+            live.restored(BOTH);
+            assert!(waits(&last, &mut Context::from_waker(&waker)), "the middle pass is not back");
+        }
+        assert_eq!(middle.duty(), Duty::Restore);
+        woken.take();
+        middle.restored(BOTH);
+        assert_eq!(woken.take(), 1);
+        assert!(!waits(&last, &mut task));
+    }
 }
 
 #[test]
@@ -308,28 +384,32 @@ fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
 }
 
 #[test]
-fn a_call_that_needs_the_pass_waits_until_it_is_back() {
+fn a_call_that_is_made_waits_until_every_pass_is_back() {
     let mut task = Context::from_waker(Waker::noop());
     let live = live();
     let aside = live.leave(Reason::Aside);
-    assert!(pin!(live.has_pass()).poll(&mut task).is_ready(), "it was not given away yet");
-    assert_eq!(live.take_wanted(BOTH), PLACE, "and stays");
-    drop(aside);
+    let calling = live.leave(Reason::Calling);
+    assert!(pin!(calling.has_passes()).poll(&mut task).is_ready(), "none was given away yet");
+    assert_eq!(live.take_wanted(BOTH), PLACE, "and it stays");
+    drop((calling, aside));
 
-    let live = self::live();
+    let top = self::live();
+    let [middle, _] = below(&top);
     let (woken, waker) = Woken::new();
-    live.set_runner(&waker);
-    let _asking = live.leave(Reason::Aside);
-    assert_eq!(live.take_wanted(PASS), PASS);
+    top.set_runner(&waker);
+    let _call = top.leave(Reason::Calling);
+    let _asking = middle.leave(Reason::Aside);
+    assert_eq!([&top, &middle].map(|live| live.take_wanted(PASS)), [PASS; 2]);
     woken.take();
-    {
-        let mut needs = pin!(live.has_pass());
-        assert!(needs.as_mut().poll(&mut task).is_pending());
-        assert_eq!((woken.take(), live.duty(), live.lock().returning), (1, Duty::Restore, 1));
-        live.restored(PASS);
-        assert!(needs.as_mut().poll(&mut task).is_ready());
-    }
-    assert_eq!(live.lock().returning, 0);
+    let calling = middle.leave(Reason::Calling);
+    assert_eq!(woken.take(), 1);
+    assert_eq!([&top, &middle].map(|live| live.duty()), [Duty::Restore; 2]);
+    let mut needs = pin!(calling.has_passes());
+    assert!(needs.as_mut().poll(&mut task).is_pending());
+    middle.restored(PASS);
+    assert!(needs.as_mut().poll(&mut task).is_pending());
+    top.restored(PASS);
+    assert!(needs.as_mut().poll(&mut task).is_ready());
 }
 
 #[test]

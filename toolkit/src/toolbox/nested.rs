@@ -59,9 +59,9 @@ impl ToolContext {
 
     async fn call_nested(&self, name: String, arguments: CallArguments) -> Result<ToolOutput, ToolError> {
         let (call, options) = self.nested(name, arguments)?;
-        // If another nested call is asking a person, this call's pass has been given to others.
-        self.live().has_pass().await;
         let away = self.live().leave(Reason::Calling);
+        // If all else only waits aside, the passes of this call and of those above have been given to others.
+        away.has_passes().await;
         let result = Toolbox::of(self.shared_scope()).call_with(call, options).await;
         away.come_back().await;
         result.outcome

@@ -204,7 +204,8 @@ impl<'a> Running<'a> {
     fn step(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Some(live) = self.context.live_if_made() {
             let duty = live.duty();
-            if self.restore(live, duty, task).is_pending() && duty == Duty::RestoreFirst {
+            let waits_first = self.restore(live, duty, task).is_pending() && duty == Duty::RestoreFirst;
+            if waits_first || live.lacks_above(task) {
                 let stopped = self.poll_stops(task);
                 return self.stop(stopped);
             }

@@ -115,6 +115,7 @@ fn fixture() -> Fixture {
         .without_asking_first()
         .tools([tool_ref!(awaits), tool_ref!(awaits_alone), tool_ref!(works), tool_ref!(delegates)])
         .tools([tool_ref!(calls_meanwhile), tool_ref!(awaits_on_a_thread), tool_ref!(leaves_a_task)])
+        .tools([tool_ref!(delegates_all), tool_ref!(awaits_a_second), tool_ref!(awaits_and_calls)])
         .shared_service(Arc::clone(&board))
         .build()
         .unwrap();
@@ -259,4 +260,88 @@ async fn a_task_that_outlives_its_call_waits_no_longer() {
     assert!(!left.is_error(), "{left:?}");
     fixture.board.event("over").notified().await;
     assert_eq!(fixture.board.lines(), ["never: aborted", "again: aborted"]);
+}
+
+/// Makes calls of other tools at the same time.
+#[tool(timeout = "10s")]
+async fn delegates_all(ctx: &ToolContext, calls: Vec<[String; 2]>) -> Result<(), ToolError> {
+    let calls = calls.into_iter().map(|[to, name]| ctx.call(to, json!({ "name": name })));
+    for result in futures_util::future::join_all(calls).await {
+        result?;
+    }
+    Ok(())
+}
+
+/// Waits for an event for a second at most, then works for a second.
+#[tool]
+async fn awaits_a_second(ctx: &ToolContext, board: State<Board>, name: String) {
+    let event = board.event(&name);
+    let waits = ctx.wait_aside(event.notified());
+    assert!(tokio::time::timeout(Duration::from_secs(1), waits).await.is_err(), "it never happens");
+    // A function goes on until it next awaits.
+    sleep(Duration::from_millis(1)).await;
+    board.write(format!("+{name}"));
+    sleep(Duration::from_secs(1)).await;
+    board.write(format!("-{name}"));
+}
+
+/// Waits for an event, and calls a tool at another one.
+#[tool]
+async fn awaits_and_calls(ctx: &ToolContext, board: State<Board>, name: String) -> Result<(), ToolError> {
+    let (event, other) = (board.event(&name), board.event("call"));
+    let calls = async {
+        other.notified().await;
+        ctx.call("works", json!({ "name": format!("of {name}") })).await
+    };
+    let (waited, called) = tokio::join!(ctx.wait_aside(event.notified()), calls);
+    waited?;
+    called.map(drop)
+}
+
+impl Fixture {
+    async fn calls(&self, calls: &[[&str; 2]]) -> ToolResult {
+        self.call_with("delegates_all", json!({ "calls": calls }), CallOptions::new()).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_all_wait_aside_free_the_gate_of_the_outer_one() {
+    let fixture = fixture();
+    let hour = Duration::from_hours(1);
+    let (outer, other, (), ()) = tokio::join!(
+        fixture.calls(&[["awaits", "a"], ["awaits", "b"], ["works", "c"]]),
+        fixture.call("works", "d"),
+        fixture.happens("a", hour),
+        fixture.happens("b", hour * 2),
+    );
+    assert!(!outer.is_error() && !other.is_error(), "{outer:?}");
+    let lines = fixture.board.lines();
+    assert_eq!(lines, ["?a", "?b", "+c", "-c", "+d", "-d", "!a", "+a", "-a", "!b", "+b", "-b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_call_that_gives_its_wait_up_works_in_its_turn() {
+    let fixture = fixture();
+    let (outer, ..) = tokio::join!(fixture.calls(&[["awaits_a_second", "a"]]), async {
+        sleep(Duration::from_millis(500)).await;
+        fixture.call("works", "b").await
+    },);
+    assert!(!outer.is_error(), "{outer:?}");
+    assert_eq!(fixture.board.lines(), ["+b", "-b", "+a", "-a"], "one at a time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_made_below_a_wait_waits_for_the_turn_of_every_call_above() {
+    let fixture = fixture();
+    let (outer, ..) = tokio::join!(
+        fixture.calls(&[["awaits_and_calls", "a"]]),
+        async {
+            sleep(Duration::from_millis(500)).await;
+            fixture.call("works", "b").await
+        },
+        fixture.happens("call", Duration::from_secs(1)),
+        fixture.happens("a", Duration::from_mins(1)),
+    );
+    assert!(!outer.is_error(), "{outer:?}");
+    assert_eq!(fixture.board.lines(), ["+b", "!call", "-b", "+of a", "-of a", "!a"], "one at a time");
 }

@@ -16,7 +16,6 @@ mod tts;
 pub use self::image::{
     DescribedPicture, ImageAction, ImageDetails, ImageRequest, ImageSize, MadePicture, MadePictures, image,
 };
-pub use meter::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 pub use reader::{Describing, PictureQuestion, PictureReader};
 pub use transcribe::{Transcript, transcribe};
 pub use tts::{SpeechFormat, SpokenText, tts};

@@ -64,6 +64,7 @@ mod listed;
 mod live;
 mod loop_guard;
 mod macros;
+pub mod metering;
 mod named_functions;
 mod named_hook;
 mod off_runtime;

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::marker;
-use super::meter::{EndpointMeter, EndpointUsage};
+use super::meter::Expected;
 use crate::config::{MediaPrice, MediaProvider};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, StatusCode, Url};
@@ -11,7 +11,10 @@ use std::fmt;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{Ask, ToolErrorKind, config::Secret, events::Progress, output::Retry, text::escape_line};
+use toolkit::{
+    Ask, ToolErrorKind, config::Secret, events::Progress, metering::EndpointMeter, output::Retry,
+    text::escape_line,
+};
 
 /// Maximum number of characters of an endpoint's error message.
 const MAX_SAID_CHARS: usize = 500;
@@ -119,13 +122,13 @@ impl Endpoint {
         ctx: &ToolContext,
         path: &str,
         body: Body,
-        expected: EndpointUsage,
+        expected: Expected,
         most: usize,
     ) -> Result<Answer, Failure> {
         let tool = self.section.strip_prefix("tools.").unwrap_or(self.section);
         let open = match ctx.service::<dyn EndpointMeter>() {
             Some(meter) => {
-                let request = expected.clone().of(tool, &self.name, self.price.as_ref());
+                let request = expected.reserved(tool, &self.name, self.price.as_ref());
                 let open = meter.begin(ctx.caller(), &request).await;
                 Some(open.map_err(|error| Failure { error, was_refused: false })?)
             }
@@ -135,8 +138,8 @@ impl Endpoint {
         let sent = self.send(path, body, most, &mut is_charged).await;
         match (open, &sent) {
             (Some(open), Ok(answer)) => {
-                let used = expected.reported(&answer.body);
-                open.end(Some(used.of(tool, &self.name, self.price.as_ref())));
+                let used = expected.reported(&answer.body, tool, &self.name, self.price.as_ref());
+                open.end(Some(used));
             }
             (Some(open), Err(failure)) if failure.was_refused || !is_charged => open.end(None),
             // Dropped, it counts as expected.

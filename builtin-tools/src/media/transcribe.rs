@@ -2,7 +2,7 @@
 
 use super::endpoint::{self, Body, Endpoint, Failure, Turns};
 use super::form::Form;
-use super::meter::EndpointUsage;
+use super::meter::Expected;
 use crate::config::TranscribeSettings;
 use crate::titles;
 use serde_json::Value;
@@ -118,7 +118,7 @@ impl Said<'_> {
             }
         }
         let form = form.file("file", &format!("audio.{}", self.extension), self.media_type, self.data);
-        let expected = EndpointUsage::audio(self.seconds());
+        let expected = Expected::audio(self.seconds());
         let body = Body::Form(form);
         let answer = endpoint.post(ctx, "audio/transcriptions", body, expected, MAX_ANSWER_BYTES).await?;
         let value: Option<Value> = serde_json::from_slice(&answer.body).ok();

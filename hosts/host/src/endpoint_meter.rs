@@ -1,7 +1,7 @@
-//! The meter for requests of `image`, `tts` and `transcribe` to their endpoints.
+//! The meter for requests of tools to endpoints of their own.
 
-use builtin_tools::media::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use std::sync::Arc;
+use toolkit::metering::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use toolkit::{Builder, Caller, ToolError, ToolErrorKind};
 use toolkit_models::{Account, Meter, MeterError, Reservation, Scope, TotalUsage, Usage};
 

@@ -35,7 +35,7 @@ mod agents;
 ))]
 mod asked_model;
 mod builder;
-#[cfg(all(feature = "agent", feature = "media"))]
+#[cfg(feature = "agent")]
 mod endpoint_meter;
 mod error;
 mod host;

@@ -1,7 +1,8 @@
 //! Requests to the endpoint.
 
 use crate::fault::{self, ErrorBody};
-use crate::settings::{LlmTaskSettings, ResponseFormat};
+use crate::metered;
+use crate::settings::{LlmTaskSettings, ResponseFormat, TaskPrice};
 use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ pub struct Model {
     key: Option<Secret>,
     response_format: ResponseFormat,
     max_tokens: u32,
+    price: Option<TaskPrice>,
     timeout: Duration,
 }
 
@@ -38,6 +40,17 @@ pub(crate) struct Said {
     pub(crate) content: String,
     /// True if the answer was cut off at the token limit.
     pub(crate) is_cut: bool,
+}
+
+/// The usage that a request is charged with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Charge {
+    /// It was not accepted, or the endpoint was not reached.
+    Nothing,
+    /// The endpoint reported the tokens of the request and of the answer.
+    Tokens(u64, u64),
+    /// Perhaps it was answered, and the usage is unknown.
+    Unknown,
 }
 
 /// Token usage of all attempts together.
@@ -114,6 +127,7 @@ impl Model {
             key: settings.api_key.clone(),
             response_format: settings.response_format,
             max_tokens: settings.max_tokens,
+            price: settings.price,
             timeout,
         })
     }
@@ -128,14 +142,26 @@ impl Model {
         self.max_tokens
     }
 
-    /// Requests an answer to the last of some messages; adds to the token usage.
+    /// Requests an answer to the last of some messages; adds to the token usage. The meter of the host counts it.
     pub(crate) async fn ask(
         &self,
+        ctx: &ToolContext,
         messages: &[Message],
         schema: Option<&Map<String, Value>>,
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
-        let said = self.try_ask(messages, schema, usage).await;
+        let mut body = json!({
+            "model": self.name, "messages": messages, "max_completion_tokens": self.max_tokens, "stream": false,
+        });
+        if let Some(format) = self.format(schema) {
+            body["response_format"] = format;
+        }
+        let body = serde_json::to_vec(&body)?;
+        let name = self.name.as_deref().unwrap_or_default();
+        let request = metered::begin(ctx, name, body.len(), self.max_tokens, self.price).await?;
+        let mut charge = Charge::Unknown;
+        let said = self.try_ask(body, usage, &mut charge).await;
+        request.end(charge);
         // A server may repeat the request, in upper or lower case.
         match said {
             Ok(said) => Ok(Said { content: self.without_key(&said.content), ..said }),
@@ -155,19 +181,21 @@ impl Model {
 
     async fn try_ask(
         &self,
-        messages: &[Message],
-        schema: Option<&Map<String, Value>>,
+        body: Vec<u8>,
         usage: &mut Usage,
+        charge: &mut Charge,
     ) -> Result<Said, ToolError> {
-        let mut body = json!({
-            "model": self.name, "messages": messages, "max_completion_tokens": self.max_tokens, "stream": false,
-        });
-        if let Some(format) = self.format(schema) {
-            body["response_format"] = format;
-        }
-        let request = self.client.post(&self.endpoint).body(serde_json::to_vec(&body)?);
-        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let request = self.client.post(&self.endpoint).body(body);
+        let response = request.send().await.map_err(|error| {
+            if error.is_connect() {
+                *charge = Charge::Nothing;
+            }
+            fault::of_sending(error, self.timeout)
+        })?;
         let status = response.status();
+        if status.is_client_error() {
+            *charge = Charge::Nothing;
+        }
         let wait = toolkit_http::retry_after(response.headers());
         let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
         let answer = answer.map_err(|error| fault::of_sending(error, self.timeout))?;
@@ -183,6 +211,9 @@ impl Model {
         let completion: Completion = serde_json::from_slice(&answer)
             .map_err(|_| fault::of_answer(status, "it is not a Chat Completions response"))?;
         usage.requests += 1;
+        if let Some(used) = &completion.usage {
+            *charge = Charge::Tokens(used.prompt_tokens, used.completion_tokens);
+        }
         let used = completion.usage.unwrap_or_default();
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);

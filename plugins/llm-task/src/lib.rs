@@ -11,6 +11,7 @@
 //!       baseUrl: "http://127.0.0.1:8080/v1", // https://api.openai.com/v1 by default
 //!       model: "qwen3",
 //!       apiKey: "${env:LLM_API_KEY}", // or { file: "llm-key" }; none where the server wants none
+//!       price: { input: 0.5, output: 1.5 }, // of a million tokens; the meter of the host counts the cost
 //!     },
 //!   },
 //!   tools: { alsoAllow: ["llm_task"] },
@@ -36,13 +37,14 @@ mod answer;
 mod chat;
 mod fault;
 mod host;
+mod metered;
 mod schema;
 mod settings;
 mod tool;
 
 pub use chat::Model;
 pub use host::{TaskAnswer, TaskAnswering, TaskModel, TaskRequest};
-pub use settings::{LlmTaskSettings, ResponseFormat};
+pub use settings::{LlmTaskSettings, ResponseFormat, TaskPrice};
 
 // Its clients have no provider of cryptography of their own, nor has then any other client of the program.
 toolkit::at_start!(toolkit_http::install_provider);

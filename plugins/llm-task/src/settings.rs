@@ -21,9 +21,23 @@ pub struct LlmTaskSettings {
     /// The maximum number of tokens in an answer.
     #[arg(default = 4_096, range(1..=1_000_000))]
     pub max_tokens: u32,
+    /// The prices of the model, for the meter of the host.
+    pub price: Option<TaskPrice>,
     /// The timeout of a request, in seconds.
     #[arg(default = 60, range(1..=600))]
     pub timeout_seconds: u64,
+}
+
+/// Prices of a million tokens, in the currency of the budgets.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy)]
+pub struct TaskPrice {
+    /// Price of a million tokens of requests.
+    #[arg(range(0.0..))]
+    pub input: f64,
+    /// Price of a million tokens of answers.
+    #[arg(range(0.0..))]
+    pub output: f64,
 }
 
 /// How the structure of the answer is requested from an endpoint.

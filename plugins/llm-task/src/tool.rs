@@ -54,14 +54,14 @@ async fn llm_task(
 
 /// The model that does the task.
 enum AskedModel<'a> {
-    Configured(&'a Model, &'a str),
+    Configured(&'a Model, &'a str, &'a ToolContext),
     Host(Arc<dyn TaskModel>, u32, &'a Caller),
 }
 
 impl<'a> AskedModel<'a> {
     fn of(ctx: &'a ToolContext, model: &'a Model) -> Result<Self, ToolError> {
         if let Some(name) = model.name() {
-            return Ok(Self::Configured(model, name));
+            return Ok(Self::Configured(model, name, ctx));
         }
         let host =
             ctx.service::<dyn TaskModel>().map(|host| Self::Host(host, model.max_tokens(), ctx.caller()));
@@ -75,7 +75,7 @@ impl<'a> AskedModel<'a> {
 
     fn name(&self) -> &str {
         match self {
-            Self::Configured(_, name) => name,
+            Self::Configured(_, name, _) => name,
             Self::Host(host, ..) => host.name(),
         }
     }
@@ -87,7 +87,7 @@ impl<'a> AskedModel<'a> {
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
         let (host, max_tokens, caller) = match self {
-            Self::Configured(model, _) => return model.ask(messages, schema, usage).await,
+            Self::Configured(model, _, ctx) => return model.ask(ctx, messages, schema, usage).await,
             Self::Host(host, max_tokens, caller) => (host, *max_tokens, *caller),
         };
         let (system, rest) =

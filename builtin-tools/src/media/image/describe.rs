@@ -5,7 +5,7 @@ use super::details::{DescribedPicture, ImageDetails};
 use super::input::{self, Input};
 use super::{ImageRequest, endpoints, needed};
 use crate::config::{ImageSettings, MediaProvider};
-use crate::media::meter::EndpointUsage;
+use crate::media::meter::Expected;
 use crate::media::reader::{PictureQuestion, PictureReader};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ async fn by(
             { "type": "image_url", "image_url": { "url": address } },
         ] }],
     });
-    let expected = EndpointUsage::tokens(input, ANSWER_TOKENS);
+    let expected = Expected::tokens(input, ANSWER_TOKENS);
     let answer = endpoint.post(ctx, "chat/completions", Body::Json(body), expected, MAX_ANSWER_BYTES).await?;
     let value: Value =
         serde_json::from_slice(&answer.body).map_err(|_| endpoint.unusable("it is not JSON"))?;

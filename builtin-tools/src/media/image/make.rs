@@ -3,7 +3,7 @@
 use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
 use super::super::form::Form;
 use super::super::kept;
-use super::super::meter::EndpointUsage;
+use super::super::meter::Expected;
 use super::details::{ImageDetails, MadePicture, MadePictures};
 use super::input::{self, Input};
 use super::made::{self, Made};
@@ -78,7 +78,7 @@ async fn by(
     count: usize,
     inputs: Option<&(Input, Option<Input>)>,
 ) -> Result<Vec<Made>, Failure> {
-    let (most, expected) = (MAX_ANSWER_BYTES * count, EndpointUsage::images(count));
+    let (most, expected) = (MAX_ANSWER_BYTES * count, Expected::images(count, prompt));
     let (model, size) = (endpoint.model(MODEL), request.size.name());
     let Some((image, mask)) = inputs else {
         let body = json!({ "model": model, "prompt": prompt, "n": count, "size": size });

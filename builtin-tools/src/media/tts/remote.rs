@@ -1,7 +1,7 @@
 //! Speech by an endpoint: `POST /audio/speech`.
 
 use super::super::endpoint::{Answer, Body, Endpoint, Failure};
-use super::super::meter::EndpointUsage;
+use super::super::meter::Expected;
 use super::wav::Wav;
 use super::{MAX_AUDIO_BYTES, Speech, SpeechFormat, encode, join, sentences, tell};
 use serde_json::json;
@@ -68,7 +68,7 @@ pub(super) async fn speak(
         });
         let mut waits = 0;
         let answer = loop {
-            let expected = EndpointUsage::characters(piece);
+            let expected = Expected::characters(piece);
             let body = Body::Json(body.clone());
             let sent = endpoint.post(ctx, "audio/speech", body, expected, MAX_AUDIO_BYTES).await;
             let failure = match sent {

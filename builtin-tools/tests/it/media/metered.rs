@@ -1,9 +1,9 @@
 //! The meter of the host: what requests to endpoints are counted with.
 
 use super::{KEY, documented, toolbox, wav};
-use builtin_tools::media::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use toolkit::metering::{Beginning, EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use toolkit::testing::TestToolbox;
 use toolkit::{Caller, Tool, ToolError, ToolErrorKind, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
@@ -119,6 +119,32 @@ async fn characters_and_pictures_are_counted() {
     let counts: Vec<_> = used.iter().map(|used| (used.tool, used.characters, used.images)).collect();
     assert_eq!(counts, [("tts", 6, 0), ("image", 0, 2)]);
     assert!((used[0].cost.unwrap() - 0.000_09).abs() < 1e-9 && (used[1].cost.unwrap() - 0.08).abs() < 1e-9);
+}
+
+#[tokio::test]
+async fn a_price_of_tokens_reserves_the_most_that_a_request_may_use() {
+    let meter = Arc::new(Recorder::default());
+    let server = documented::serve(|request: &Request| match &*request.path {
+        "/v1/audio/speech" => Answer::bytes(200, wav(100, 5)).with_header("content-type", "audio/wav"),
+        _ => {
+            Answer::json(200, &json!({ "data": [], "usage": { "input_tokens": 9, "output_tokens": 1_056 } }))
+        }
+    })
+    .await;
+    let price = json!({ "input": 5.0, "output": 40.0 });
+    let drawing = metered(tool_ref!(builtin_tools::media::image), "image", &server, &price, &meter);
+    drawing.call(json!({ "prompt": "a boat", "n": 2 })).await;
+    let speaking = metered(tool_ref!(builtin_tools::media::tts), "tts", &server, &price, &meter);
+    speaking.call(json!({ "text": "Grüße.", "save_as": "a.wav" })).await.expect_ok();
+    let tokens = |usages: &Mutex<Vec<EndpointUsage>>| -> Vec<_> {
+        let usages = usages.lock().unwrap();
+        usages.iter().map(|usage| (usage.input_tokens, usage.output_tokens, usage.is_estimated)).collect()
+    };
+    let (picture, speech) = ((6_246, 12_480, true), (8, 30, true));
+    assert_eq!(tokens(&meter.reserved), [picture, speech]);
+    // The endpoint of speech is silent.
+    assert_eq!(tokens(&meter.used), [(9, 1_056, false), speech]);
+    assert!(meter.reserved.lock().unwrap()[0].cost.unwrap() > 0.5);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod answers;
 mod bench;
 mod failures;
 mod limits;
+mod metered;
 mod secrets;
 mod settings;
 

@@ -41,6 +41,7 @@ async fn the_key_is_told_nowhere() {
             api_key: Some(Secret::new(KEY)),
             response_format: ResponseFormat::JsonSchema,
             max_tokens: 10,
+            price: None,
             timeout_seconds: 1,
         };
         let model = Model::new(&settings).unwrap();

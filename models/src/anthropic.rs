@@ -20,11 +20,23 @@ const MAX_TOKENS: u32 = 16_000;
 /// The same for the oldest models, which take no more.
 const MAX_TOKENS_OF_OLDEST: u32 = 4_096;
 
+/// The tokens for an answer beside the budget of its thoughts.
+const ANSWER_BESIDE_THOUGHTS: u32 = 1_024;
+
+/// Returns the limit of tokens that is sent.
+fn limit(model: &str, limit: Option<u32>) -> u32 {
+    limit.unwrap_or(if model.contains("claude-3") { MAX_TOKENS_OF_OLDEST } else { MAX_TOKENS })
+}
+
+/// Returns the highest limit that a request may be sent with, whatever is learned of the model meanwhile.
+pub(crate) fn most_tokens(model: &str, max_tokens: Option<u32>, thinking: Option<Thinking>) -> u32 {
+    let limit = limit(model, max_tokens);
+    thinking.map_or(limit, |thinking| limit.max(budget(thinking) + ANSWER_BESIDE_THOUGHTS))
+}
+
 pub(crate) fn body(draft: &Draft<'_>) -> Result<Value, String> {
     let request = draft.request;
-    let is_oldest = draft.model.contains("claude-3");
-    let mut max_tokens =
-        draft.max_tokens.unwrap_or(if is_oldest { MAX_TOKENS_OF_OLDEST } else { MAX_TOKENS });
+    let mut max_tokens = limit(draft.model, draft.max_tokens);
     let turns = draft.turns();
     // A call that is demanded leaves no room for thoughts.
     let is_free = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None);
@@ -41,7 +53,7 @@ pub(crate) fn body(draft: &Draft<'_>) -> Result<Value, String> {
         Some(thinking) => {
             let budget = budget(thinking);
             // The budget is a part of the limit.
-            max_tokens = max_tokens.max(budget + 1024);
+            max_tokens = max_tokens.max(budget + ANSWER_BESIDE_THOUGHTS);
             wishes["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
         }
         None => {

@@ -1,11 +1,12 @@
 //! A model behind a server: requests are sent, sent again where that may help, and their answers are read.
 
 use crate::answer::Answer;
+use crate::anthropic;
 use crate::error::ModelError;
 use crate::fault::Fault;
 use crate::format;
 use crate::message::{AssistantMessage, AssistantPart};
-use crate::model::{Model, ModelEvent, Price, Responding};
+use crate::model::{ANSWER_TOKENS, Model, ModelEvent, Price, Responding};
 use crate::quirks::{Quirk, Quirks};
 use crate::request::Request;
 use crate::server::{Received, Server};
@@ -358,6 +359,22 @@ impl Model for Client {
 
     fn max_tokens(&self) -> Option<u32> {
         self.settings.max_tokens
+    }
+
+    fn most_answer_tokens(&self, request: &Request) -> u64 {
+        let limit = request.max_tokens.or(self.settings.max_tokens);
+        let limit = match self.provider {
+            Provider::Anthropic => {
+                let thinking = request.thinking.or(self.settings.thinking);
+                Some(anthropic::most_tokens(
+                    self.settings.model.as_deref().unwrap_or_default(),
+                    limit,
+                    thinking,
+                ))
+            }
+            _ => limit,
+        };
+        limit.map_or(ANSWER_TOKENS, u64::from)
     }
 
     fn price(&self) -> Option<Price> {

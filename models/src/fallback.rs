@@ -39,6 +39,14 @@ impl Model for Fallback {
         all.filter_map(|model| model.max_tokens()).min()
     }
 
+    /// Returns the longest answer: each of the models may get the request.
+    fn most_answer_tokens(&self, request: &Request) -> u64 {
+        self.others
+            .iter()
+            .map(|model| model.most_answer_tokens(request))
+            .fold(self.first.most_answer_tokens(request), u64::max)
+    }
+
     /// Returns the highest price of each kind: each of the models may get the request.
     fn price(&self) -> Option<Price> {
         let all = std::iter::once(&self.first).chain(&self.others);

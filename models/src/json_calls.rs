@@ -111,6 +111,10 @@ impl Model for JsonToolCalls {
         self.model.max_tokens()
     }
 
+    fn most_answer_tokens(&self, request: &Request) -> u64 {
+        self.model.most_answer_tokens(request)
+    }
+
     fn price(&self) -> Option<Price> {
         self.model.price()
     }

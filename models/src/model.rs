@@ -8,6 +8,9 @@ use std::pin::Pin;
 use std::time::Duration;
 use toolkit::{ToolCall, dialects::Dialect};
 
+/// The tokens that are reserved for an answer if nothing limits them.
+pub(crate) const ANSWER_TOKENS: u64 = 4_096;
+
 /// Future returned by [`Model::respond`].
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
 
@@ -27,6 +30,12 @@ pub trait Model: Send + Sync + 'static {
     /// Returns the limit on tokens of an answer that holds for requests without one, if it is configured.
     fn max_tokens(&self) -> Option<u32> {
         None
+    }
+
+    /// Returns the most tokens that an answer to a request may have, as far as the model limits them: what a meter reserves. Without a limit
+    /// it is 4,096, the length of a long answer.
+    fn most_answer_tokens(&self, request: &Request) -> u64 {
+        request.max_tokens.or_else(|| self.max_tokens()).map_or(ANSWER_TOKENS, u64::from)
     }
 
     /// Returns the price of tokens, if it is configured.

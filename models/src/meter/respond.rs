@@ -10,14 +10,11 @@ use crate::model::{Model, ModelEvent, Price, Responding};
 use crate::request::Request;
 use toolkit::text::estimated_tokens;
 
-/// The tokens that are reserved for an answer if neither the request nor the model limits them.
-const ANSWER_TOKENS: u64 = 4_096;
-
 impl Meter {
     /// Sends a request to a model, as [`Model::respond`], and counts it against the accounts of a scope.
     ///
-    /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and as many tokens of
-    /// an answer as the request or the model allows, else 4,096. An answer counts with what the provider reports, or else as an estimate. A
+    /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and
+    /// [those of the answer](Model::most_answer_tokens). An answer counts with what the provider reports, or else as an estimate. A
     /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
     /// the request and of what had arrived of the answer.
     ///
@@ -35,7 +32,7 @@ impl Meter {
                 return Err(ModelError::Cancelled { partial: Box::default() });
             }
             let input = input_tokens.unwrap_or_else(|| request.estimated_tokens());
-            let output = request.max_tokens.or_else(|| model.max_tokens()).map_or(ANSWER_TOKENS, u64::from);
+            let output = model.most_answer_tokens(request);
             let price = model.price();
             let most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
             let reservation = self.reserve(scope, most).await.map_err(|error| not_sent(model, error))?;

@@ -11,12 +11,12 @@ use toolkit_models::{
     ScriptedReply, ToolChoice,
 };
 
-fn hello() -> Request {
+pub(crate) fn hello() -> Request {
     Request::new([Message::user("Hi")])
 }
 
 /// Gives these answers, one after the other, and the last one again.
-async fn server(replies: Vec<Reply>) -> Server {
+pub(crate) async fn server(replies: Vec<Reply>) -> Server {
     let mut replies = replies.into_iter().peekable();
     Server::start(move |_| {
         let reply = if replies.len() > 1 { replies.next() } else { replies.peek().cloned() };

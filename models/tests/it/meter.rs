@@ -1,12 +1,16 @@
 //! The meter: reservations, budgets, failures, and counts that survive the process.
 
+use crate::clients::{Wire, ask as answer_of};
+use crate::failures::{hello, server};
+use crate::servers::{Reply, Said};
 use proptest::prelude::*;
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 use toolkit::CancellationToken;
 use toolkit_models::{
     Account, AccountPeriod, Answer, AssistantMessage, Budget, Fallback, Measure, Message, Meter, MeterCounts,
     MeterStore, Model, ModelError, ModelEvent, OpenRequest, Opening, Price, Request, Scope, Scripted,
-    ScriptedReply, SettledRequest, TotalUsage, Usage,
+    ScriptedReply, SettledRequest, Thinking, TotalUsage, Usage,
 };
 
 fn agent() -> Account {
@@ -329,6 +333,38 @@ proptest! {
         for (name, counted) in &*settled.lock().unwrap() {
             let of = AccountPeriod::new(Account::agent(name), "");
             prop_assert_eq!(meter.counts().account(&of).used.counted_tokens(), *counted);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_meter_reserves_at_least_the_limit_that_is_sent() {
+    let said = |wire: Wire| Reply::stream(&wire.stream(&Said::text("Hi")));
+    let limits = [None, Some(100), Some(20_000)];
+    let thoughts = [None, Some(Thinking::Low), Some(Thinking::Medium), Some(Thinking::High)];
+    for wire in Wire::ALL {
+        for name in ["claude-3-opus", "claude-sonnet-4-5", "claude-opus-5"] {
+            let server = server(vec![said(wire)]).await;
+            for limit in limits {
+                for thinking in thoughts {
+                    let model = wire.model_at(server.url(), json!({"model": name, "maxTokens": limit}));
+                    let mut request = hello();
+                    request.thinking = thinking;
+                    answer_of(&*model, &request).await.0.unwrap();
+                    let body = server.requests().pop().unwrap().body;
+                    let places = [
+                        "/max_tokens",
+                        "/max_completion_tokens",
+                        "/max_output_tokens",
+                        "/generationConfig/maxOutputTokens",
+                    ];
+                    let sent = places.iter().find_map(|place| body.pointer(place)?.as_u64());
+                    let reserved = model.most_answer_tokens(&request);
+                    let case = format!("{name} {limit:?} {thinking:?}: {body}");
+                    assert!(sent.is_none_or(|sent| sent <= reserved), "{reserved} for {case}");
+                    assert!(sent.is_some() || (wire != Wire::Anthropic && limit.is_none()), "{case}");
+                }
+            }
         }
     }
 }

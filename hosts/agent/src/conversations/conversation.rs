@@ -323,6 +323,13 @@ impl Conversation {
         self.0.watch.observe(state.flights.on_the_way())
     }
 
+    /// Observes it as [`observe`](Self::observe) does, and misses nothing: events that were not read are kept in memory until the observation
+    /// is dropped. For a host that writes each event to somebody who may read slowly.
+    pub fn observe_whole(&self) -> Observation {
+        let state = self.0.lock();
+        self.0.watch.observe_whole(state.flights.on_the_way())
+    }
+
     /// Calls a function with each event of its runs, before the run goes on. It must not block.
     pub fn observe_with(&self, observer: impl Into<Observer>) {
         self.0.watch.call(observer.into());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::mpsc;
 
 /// The most events that wait for an observer that does not read; older ones are missed.
 const MAX_WAITING: usize = 1_024;
@@ -82,12 +83,19 @@ struct State {
     /// The events since the latest run began.
     kept: VecDeque<Observed>,
     /// `None` once the conversation has ended.
-    live: Option<broadcast::Sender<Observed>>,
+    live: Option<Live>,
+}
+
+struct Live {
+    observers: broadcast::Sender<Observed>,
+    /// Observers that miss nothing.
+    whole: Vec<mpsc::UnboundedSender<Observed>>,
 }
 
 impl Watch {
     pub(super) fn new() -> Self {
-        let state = State { last: 0, kept: VecDeque::new(), live: Some(broadcast::channel(MAX_WAITING).0) };
+        let live = Live { observers: broadcast::channel(MAX_WAITING).0, whole: Vec::new() };
+        let state = State { last: 0, kept: VecDeque::new(), live: Some(live) };
         Self { state: Mutex::new(state), callbacks: Mutex::default() }
     }
 
@@ -102,9 +110,10 @@ impl Watch {
         if !matches!(observed.event, ObservedEvent::Queued { .. } | ObservedEvent::Withdrawn { .. }) {
             state.keep(&observed);
         }
-        if let Some(live) = &state.live {
+        if let Some(live) = &mut state.live {
+            live.whole.retain(|observer| observer.send(observed.clone()).is_ok());
             // Without an observer nobody gets it.
-            let _ = live.send(observed);
+            let _ = live.observers.send(observed);
         }
     }
 
@@ -120,7 +129,19 @@ impl Watch {
     pub(super) fn observe(&self, waiting: Vec<String>) -> Observation {
         let state = self.lock();
         let so_far = state.kept.iter().cloned().collect();
-        Observation { waiting, so_far, live: state.live.as_ref().map(broadcast::Sender::subscribe) }
+        let live = state.live.as_ref().map(|live| Source::Latest(live.observers.subscribe()));
+        Observation { waiting, so_far, live }
+    }
+
+    pub(super) fn observe_whole(&self, waiting: Vec<String>) -> Observation {
+        let mut state = self.lock();
+        let so_far = state.kept.iter().cloned().collect();
+        let live = state.live.as_mut().map(|live| {
+            let (observer, events) = mpsc::unbounded_channel();
+            live.whole.push(observer);
+            Source::Whole(events)
+        });
+        Observation { waiting, so_far, live }
     }
 
     /// Ends the streams of all observers.
@@ -183,7 +204,13 @@ pub struct Observation {
     /// The events of the latest run so far. Pieces of one text are joined, and the number of such an event is that of its
     /// last piece. The messages before are in the transcript.
     pub so_far: Vec<Observed>,
-    live: Option<broadcast::Receiver<Observed>>,
+    live: Option<Source>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Latest(broadcast::Receiver<Observed>),
+    Whole(mpsc::UnboundedReceiver<Observed>),
 }
 
 impl Observation {
@@ -192,12 +219,15 @@ impl Observation {
     /// # Errors
     ///
     /// The number of events that were missed, because more than 1,024 waited: the numbers of the next events show the gap. The
-    /// transcript has what the missed ones told.
+    /// transcript has what the missed ones told. A [whole](super::Conversation::observe_whole) observation misses none.
     pub async fn next(&mut self) -> Option<Result<Observed, u64>> {
-        match self.live.as_mut()?.recv().await {
-            Ok(observed) => Some(Ok(observed)),
-            Err(RecvError::Lagged(missed)) => Some(Err(missed)),
-            Err(RecvError::Closed) => None,
+        match self.live.as_mut()? {
+            Source::Whole(events) => events.recv().await.map(Ok),
+            Source::Latest(events) => match events.recv().await {
+                Ok(observed) => Some(Ok(observed)),
+                Err(RecvError::Lagged(missed)) => Some(Err(missed)),
+                Err(RecvError::Closed) => None,
+            },
         }
     }
 }

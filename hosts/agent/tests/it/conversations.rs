@@ -123,6 +123,24 @@ async fn a_message_is_taken_back_while_it_waits_and_its_run_is_cancelled_once_it
 }
 
 #[tokio::test]
+async fn an_observer_that_does_not_read_is_told_what_it_missed_or_misses_nothing() {
+    let (_, conversation) = begin(&answers_each(), ConversationOptions::new());
+    let (mut latest, mut whole) = (conversation.observe(), conversation.observe_whole());
+    let mode = *conversation.modes().first().unwrap();
+    for _ in 0..1_500 {
+        assert!(conversation.set_mode(mode));
+    }
+    assert_eq!(in_time(latest.next()).await.unwrap().unwrap_err(), 476);
+    assert_eq!(in_time(latest.next()).await.unwrap().unwrap().seq, 477);
+    for seq in 1..=1_500 {
+        assert_eq!(in_time(whole.next()).await.unwrap().unwrap().seq, seq);
+    }
+    in_time(conversation.end()).await;
+    assert_eq!(in_time(whole.next()).await.unwrap().unwrap().event, ObservedEvent::Ended);
+    assert!(in_time(whole.next()).await.is_none());
+}
+
+#[tokio::test]
 async fn observers_see_each_event_once_whenever_they_join() {
     let model = scripted([Answer::calls([call("1", "look", json!({"text": "x"}))]), Answer::text("seen")]);
     let (_, conversation) = begin(&model, ConversationOptions::new());

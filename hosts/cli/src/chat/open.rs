@@ -34,7 +34,7 @@ impl OpenConversation {
         let options = ConversationOptions::new().wakes(false).resumes(false);
         let opened = conversations.open(NAME, session, options);
         let conversation = opened.map_err(|error| Stop::failed(error.to_string()))?;
-        let observation = conversation.observe();
+        let observation = conversation.observe_whole();
         Ok(Self { conversation, observation, files })
     }
 
@@ -123,7 +123,8 @@ impl OpenConversation {
                         }
                         _ => {}
                     },
-                    Some(Err(missed)) => console.note(&format!("{missed} events are not shown.")),
+                    // It misses nothing.
+                    Some(Err(_)) => {}
                     None => return Err(Stop::failed("the conversation has ended".to_owned())),
                 },
                 // After what was observed: the run may have ended, and then there is nothing to cancel.

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use rustix::termios::{InputModes, LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
@@ -22,17 +22,28 @@ pub struct Input {
 pub(crate) struct Shared {
     /// `None` once it is closed. Non-blocking.
     sink: Mutex<Option<Arc<OwnedFd>>>,
-    terminal: Option<Arc<OwnedFd>>,
+    /// `None` once no process of the command is left.
+    terminal: std::sync::Mutex<Option<Arc<OwnedFd>>>,
+    is_terminal: bool,
     /// The last byte that was written.
     last: AtomicU8,
 }
 
 impl Input {
-    pub(crate) fn new(sink: Arc<OwnedFd>, terminal: bool) -> Self {
-        let terminal = terminal.then(|| Arc::clone(&sink));
-        Self {
-            shared: Arc::new(Shared { sink: Mutex::new(Some(sink)), terminal, last: AtomicU8::new(b'\n') }),
-        }
+    pub(crate) fn new(sink: Arc<OwnedFd>, is_terminal: bool) -> Self {
+        let terminal = std::sync::Mutex::new(is_terminal.then(|| Arc::clone(&sink)));
+        let (sink, last) = (Mutex::new(Some(sink)), AtomicU8::new(b'\n'));
+        Self { shared: Arc::new(Shared { sink, terminal, is_terminal, last }) }
+    }
+
+    /// Closes it, and a terminal with it: nobody reads any more.
+    pub(crate) async fn release(&self) {
+        drop(self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner).take());
+        *self.shared.sink.lock().await = None;
+    }
+
+    fn terminal(&self) -> Option<Arc<OwnedFd>> {
+        self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Writes all bytes, waiting while the command does not read: nothing is buffered here beyond the system's pipe. If the future
@@ -88,11 +99,11 @@ impl Input {
     /// Signals the end of the input. A pipe is closed. A terminal is sent its end-of-file character, which has an effect only in
     /// canonical mode; the terminal stays usable.
     pub async fn close(&self) -> io::Result<()> {
-        let Some(terminal) = &self.shared.terminal else {
+        let Some(terminal) = self.terminal() else {
             *self.shared.sink.lock().await = None;
             return Ok(());
         };
-        let modes = tcgetattr(terminal)?;
+        let modes = tcgetattr(&*terminal)?;
         if !modes.local_modes.contains(LocalModes::ICANON) {
             return self.write(&[4]).await;
         }
@@ -109,15 +120,18 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// `Unsupported` where the command has no terminal.
+    /// `Unsupported` where the command has no terminal; `BrokenPipe` once its processes are gone and it was released.
     pub fn resize(&self, size: Size) -> io::Result<()> {
-        let Some(terminal) = &self.shared.terminal else { return Err(io::ErrorKind::Unsupported.into()) };
+        let Some(terminal) = self.terminal() else {
+            let is_closed = self.shared.is_terminal;
+            return Err(if is_closed { io::ErrorKind::BrokenPipe } else { io::ErrorKind::Unsupported }.into());
+        };
         let size = Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
         Ok(tcsetwinsize(terminal.as_fd(), size)?)
     }
 
     /// Returns true if the input is a terminal.
     pub fn is_terminal(&self) -> bool {
-        self.shared.terminal.is_some()
+        self.shared.is_terminal
     }
 }

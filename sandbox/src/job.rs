@@ -152,6 +152,12 @@ impl Job {
             }
         };
         attempt.0 = None;
+        // The input has it from now on.
+        control.state.send_modify(|state| {
+            if let Some(started) = &mut state.started {
+                started.master = None;
+            }
+        });
         let input = match (&started.master, ends.sink.take()) {
             (Some(master), _) => Some(Input::new(Arc::clone(master), true)),
             (None, Some(sink)) => Some(Input::new(Arc::new(sink), false)),
@@ -255,6 +261,14 @@ impl Job {
         };
         // If the supervisor is gone, so are all processes of the job.
         answer.as_deref().and_then(read).unwrap_or(Drained::Closed)
+    }
+
+    /// Closes the input and the terminal of a job that is [gone](Self::gone), which is kept for its facts alone. Its other descriptors are
+    /// closed with its last process.
+    pub async fn release(&self) {
+        if let Some(input) = self.input.as_ref().filter(|_| self.progress().gone) {
+            input.release().await;
+        }
     }
 
     /// Returns the input: a pipe, if the command has one, or its terminal.

@@ -158,6 +158,7 @@ impl Running {
             drop(watched);
             gone.await;
             if let Some(watched) = held.upgrade() {
+                watched.job.release().await;
                 let _ = tokio::task::spawn_blocking(move || watched.output.close()).await;
             }
         });

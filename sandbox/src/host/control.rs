@@ -1,7 +1,7 @@
 //! The host's state of one job, and its connection to the job's supervisor.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,7 +43,8 @@ pub(crate) struct Started {
 /// The host's end of a job.
 pub(crate) struct Control {
     pub(crate) number: u64,
-    socket: OwnedFd,
+    /// `None` once the supervisor has ended.
+    socket: Mutex<Option<Arc<OwnedFd>>>,
     begun: Instant,
     outgoing: Mutex<Vec<u8>>,
     incoming: Mutex<(Incoming, Vec<OwnedFd>)>,
@@ -61,7 +62,7 @@ impl Control {
     pub(super) fn new(number: u64, socket: OwnedFd) -> Self {
         Self {
             number,
-            socket,
+            socket: Mutex::new(Some(Arc::new(socket))),
             begun: Instant::now(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
@@ -85,14 +86,15 @@ impl Control {
     }
 
     fn want(&self, write: bool) {
-        if let Ok(hearing) = super::hearing() {
-            hearing.want(self.number, &self.socket, write);
+        if let (Ok(hearing), Some(socket)) = (super::hearing(), self.socket()) {
+            hearing.want(self.number, socket, write);
         }
     }
 
     fn flush(&self, outgoing: &mut Vec<u8>) {
+        let Some(socket) = self.socket() else { return outgoing.clear() };
         while !outgoing.is_empty() {
-            match socket::send(&self.socket, outgoing, &[], false) {
+            match socket::send(&*socket, outgoing, &[], false) {
                 Ok(length) => drop(outgoing.drain(..length)),
                 Err(Errno::AGAIN) => return,
                 Err(_) => outgoing.clear(),
@@ -133,7 +135,9 @@ impl Control {
 
     /// Closes the connection: the supervisor ends the job, within the time that it was given before, if any.
     pub(crate) fn close(&self) {
-        let _ = shutdown(&self.socket, Shutdown::Both);
+        if let Some(socket) = self.socket() {
+            let _ = shutdown(&*socket, Shutdown::Both);
+        }
     }
 
     /// Records that the spawner has cleaned up after a lost supervisor.
@@ -236,8 +240,8 @@ impl State {
 }
 
 impl Heard for Control {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn socket(&self) -> Option<Arc<OwnedFd>> {
+        lock(&self.socket).clone()
     }
 
     fn ready(&self) -> bool {
@@ -250,11 +254,12 @@ impl Heard for Control {
                 }
             }
         }
+        let Some(socket) = self.socket() else { return false };
         let mut incoming = lock(&self.incoming);
         let (incoming, descriptors) = &mut *incoming;
         let mut buffer = [0; 16 << 10];
         loop {
-            let over = match socket::receive(&self.socket, &mut buffer, false) {
+            let over = match socket::receive(&*socket, &mut buffer, false) {
                 Ok(received) => {
                     incoming.push(&buffer[..received.length]);
                     descriptors.extend(received.descriptors);
@@ -288,6 +293,8 @@ impl Heard for Control {
                 }
             }
         });
+        // A job that has ended is known for long, and there may be many.
+        *lock(&self.socket) = None;
         // After the state, which `ask` reads while it has the replies locked.
         lock(&self.replies).clear();
     }

@@ -21,7 +21,7 @@ use crate::wire::{Incoming, Reader, to_host};
 static RUNNING: Mutex<Option<Arc<Spawner>>> = Mutex::new(None);
 
 struct Spawner {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     process: Mutex<Child>,
     jobs: Mutex<HashMap<u64, Weak<Control>>>,
 }
@@ -59,7 +59,7 @@ fn request(
         if let Some(control) = control {
             spawner.jobs().insert(number, Arc::downgrade(control));
         }
-        match socket::send(&spawner.socket, &packet, &[socket], true) {
+        match socket::send(&*spawner.socket, &packet, &[socket], true) {
             Ok(_) => return Ok(()),
             // It was killed since it was last used.
             Err(_) if again => {
@@ -97,7 +97,8 @@ fn running() -> io::Result<Arc<Spawner>> {
         .spawn()?;
     let host = pidfd_open(getpid(), PidfdFlags::empty())?;
     socket::send(&ours, &[ask::HELLO], &[host.as_fd()], true)?;
-    let spawner = Arc::new(Spawner { socket: ours, process: Mutex::new(process), jobs: Mutex::default() });
+    let spawner =
+        Arc::new(Spawner { socket: Arc::new(ours), process: Mutex::new(process), jobs: Mutex::default() });
     hearing.add(hearing.number(), Arc::clone(&spawner) as Arc<dyn Heard>)?;
     *running = Some(Arc::clone(&spawner));
     Ok(spawner)
@@ -139,14 +140,14 @@ impl Spawner {
 }
 
 impl Heard for Spawner {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn socket(&self) -> Option<Arc<OwnedFd>> {
+        Some(Arc::clone(&self.socket))
     }
 
     fn ready(&self) -> bool {
         let mut buffer = [0; 64];
         loop {
-            match socket::receive(&self.socket, &mut buffer, false) {
+            match socket::receive(&*self.socket, &mut buffer, false) {
                 Ok(received) if received.length > 0 => {
                     let mut incoming = Incoming::default();
                     incoming.push(&buffer[..received.length]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,8 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 /// A receiver of messages. Its methods are called on the thread, and must not block.
 pub(crate) trait Heard: Send + Sync {
-    /// Returns the socket to read from.
-    fn socket(&self) -> BorrowedFd<'_>;
+    /// Returns the socket to read from, until it is [over](Self::over).
+    fn socket(&self) -> Option<Arc<OwnedFd>>;
     /// Called when there is something to read or room to write. Returns true to go on listening.
     fn ready(&self) -> bool;
     /// Called when the socket is no longer read.
@@ -45,12 +45,8 @@ impl Hearing {
     /// Listens to this under a number of [`number`](Self::number).
     pub(crate) fn add(&self, number: u64, heard: Arc<dyn Heard>) -> io::Result<()> {
         let mut all = self.all();
-        epoll::add(
-            &self.epoll,
-            heard.socket(),
-            EventData::new_u64(number),
-            EventFlags::IN | EventFlags::RDHUP,
-        )?;
+        let socket = heard.socket().ok_or(io::ErrorKind::NotConnected)?;
+        epoll::add(&self.epoll, socket, EventData::new_u64(number), EventFlags::IN | EventFlags::RDHUP)?;
         all.insert(number, heard);
         Ok(())
     }
@@ -67,7 +63,9 @@ impl Hearing {
     fn turn(&self, number: u64) {
         let Some(heard) = self.all().get(&number).cloned() else { return };
         if !heard.ready() {
-            let _ = epoll::delete(&self.epoll, heard.socket());
+            if let Some(socket) = heard.socket() {
+                let _ = epoll::delete(&self.epoll, socket);
+            }
             self.all().remove(&number);
             heard.over();
         }

@@ -6,7 +6,7 @@ use crate::common;
 use std::time::Duration;
 
 use common::{Place, finish, within};
-use toolkit_sandbox::{Command, Conflict, Drained, End, Mode, Sandbox, SpawnError};
+use toolkit_sandbox::{Command, Conflict, Drained, End, Mode, Sandbox, Size, SpawnError, Stdin};
 
 #[tokio::test]
 async fn a_command_is_run_and_told_of() {
@@ -92,4 +92,48 @@ async fn a_command_that_cannot_start_says_so_whatever_it_is_given() {
         "{error}"
     );
     place.nothing_left();
+}
+
+/// The descriptors of this process.
+fn open() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[tokio::test]
+async fn a_job_that_is_gone_holds_no_descriptor() {
+    let place = Place::new();
+    let run = async |command: Command| {
+        let job = within(30, command.spawn()).await.unwrap();
+        within(30, job.gone()).await;
+        job.release().await;
+        job
+    };
+    // The descriptors that all jobs share.
+    drop(run(place.sh("true")).await);
+    let before = open();
+    let mut jobs = Vec::new();
+    for number in 0..6 {
+        let command = place.sh("echo one").stdin(Stdin::Pipe);
+        let is_terminal = number % 2 == 0;
+        jobs.push(
+            run(if is_terminal { command.terminal(Size { rows: 24, columns: 80 }) } else { command }).await,
+        );
+        assert_eq!(jobs[number].stdin().unwrap().is_terminal(), is_terminal);
+    }
+    for attempt in 0.. {
+        // The last message is heard on a thread.
+        if open() <= before {
+            break;
+        }
+        assert!(attempt < 500, "{} and {before} before", open());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for job in &jobs {
+        assert_eq!(within(5, job.exited()).await.end, End::Code(0));
+        let input = job.stdin().unwrap();
+        let written = input.write(b"two").await.unwrap_err();
+        assert_eq!(written.kind(), std::io::ErrorKind::BrokenPipe);
+        assert!(input.resize(Size { rows: 24, columns: 80 }).is_err());
+        assert!(job.stop(Duration::ZERO).await.left.is_empty() && job.processes().await.is_empty());
+    }
 }

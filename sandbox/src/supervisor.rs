@@ -16,7 +16,7 @@ mod usage;
 
 use std::ffi::OsStr;
 
-/// Name and only argument with which this program starts as the spawner. If a user types them, the process finds no socket at its
+/// Name and first argument with which this program starts as the spawner; a second one is the limit of open files of commands. If a user types them, the process finds no socket at its
 /// standard input, and exits.
 pub(crate) const NAME: &str = "toolkit-spawner";
 pub(crate) const TOKEN: &str = "--owned-by-the-process-at-the-other-end-of-standard-input";

@@ -80,7 +80,7 @@ toolkit::link!(
 );
 
 /// Begins `main` of a host that runs commands. If this process was started to supervise commands, it does that, and this function does not
-/// return.
+/// return. Otherwise the limit of open files is raised to the hard one, at most to 65,536; commands keep the limit of before.
 pub fn init() {
     #[cfg(any(
         feature = "browser",
@@ -89,7 +89,10 @@ pub fn init() {
         feature = "runtime",
         feature = "web"
     ))]
-    toolkit_sandbox::init();
+    {
+        toolkit_sandbox::init();
+        toolkit_sandbox::raise_descriptor_limit();
+    }
 }
 
 /// Gives the tools that this crate links precedence over those that the program links. [`HostBuilder`] does this; a program that builds a

@@ -91,6 +91,7 @@ fn running() -> io::Result<Arc<Spawner>> {
     let process = command
         .arg0(NAME)
         .arg(TOKEN)
+        .args(super::descriptors::of_commands().map(|limit| limit.to_string()))
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -70,6 +70,7 @@ pub(crate) fn run() -> ! {
         sys::leave(1);
     }
     sys::close_inherited();
+    crate::host::descriptors::lower();
     let code = match prepare() {
         Ok((mut spawner, children)) => {
             spawner.serve(&children);

@@ -137,3 +137,32 @@ async fn a_job_that_is_gone_holds_no_descriptor() {
         assert!(job.stop(Duration::ZERO).await.left.is_empty() && job.processes().await.is_empty());
     }
 }
+
+#[tokio::test]
+async fn the_limit_of_open_files_is_raised_for_the_host_alone() {
+    const LOWERED: &str = "TOOLKIT_TEST_LOWERED";
+    // In a process of its own, whose first job this is, with a lower limit.
+    if std::env::var_os(LOWERED).is_none() {
+        let test = "jobs::the_limit_of_open_files_is_raised_for_the_host_alone";
+        let status = std::process::Command::new("sh")
+            .args(["-c", "ulimit -Sn 256; exec \"$0\" \"$@\""])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(LOWERED, "1")
+            .status();
+        return assert!(status.unwrap().success());
+    }
+    let limits = || {
+        let text = std::fs::read_to_string("/proc/self/limits").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+        let mut words = line.split_whitespace().map(|word| word.parse::<u64>().unwrap_or(u64::MAX));
+        (words.next().unwrap(), words.next().unwrap())
+    };
+    let (before, hard) = limits();
+    assert_eq!(before, 256);
+    toolkit_sandbox::raise_descriptor_limit();
+    assert_eq!(limits(), (hard.min(65_536), hard));
+    let place = Place::new();
+    finish(place.sh("ulimit -Sn")).await;
+    assert_eq!(place.text().trim(), "256");
+}

@@ -71,7 +71,7 @@ pub async fn glob(
     let mut progress = Place::progress(ctx, "files looked at");
     ctx.blocking(move |cancel| {
         let mut tree = Tree::new(filter, place.doors.clone(), cancel);
-        let root = tree.root(&place.real);
+        let root = tree.root(&place.real)?;
         let mut run = Run { tree: &tree, cancel, progress: &mut progress };
         let (newest, skipped) = run.all(root, offset + limit + SPARE);
         if cancel.is_cancelled() {

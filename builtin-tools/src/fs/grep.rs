@@ -14,7 +14,7 @@ mod words;
 pub use details::{FoundText, MatchingFile, MatchingLine};
 
 use super::place::Place;
-use super::walk::{Filter, Tree};
+use super::walk::{Filter, Tree, unreadable};
 use crate::titles;
 use file::Wanted;
 use page::Page;
@@ -134,10 +134,14 @@ pub async fn grep(
         let mut run = Run { query: &query, doors: place.doors.clone(), cancel, progress: &mut progress };
         let (files, skipped) = if place.is_dir {
             let mut tree = Tree::new(filter, place.doors.clone(), cancel);
-            let root = tree.root(&place.real);
+            let root = tree.root(&place.real)?;
             run.tree(tree, root, &mut page)
         } else {
-            (1, run.file(&place.real, &mut page))
+            let skipped = run.file(&place.real, &mut page);
+            if skipped.unreadable > 0 {
+                return Err(unreadable(&place.shown(&place.real), &"it cannot be opened or read"));
+            }
+            (1, skipped)
         };
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));

@@ -101,6 +101,11 @@ fn glob_problem(error: &ignore::Error) -> String {
     }
 }
 
+/// The error of a search whose root cannot be read.
+pub(super) fn unreadable(shown: &str, why: &dyn std::fmt::Display) -> ToolError {
+    ToolError::failed(format!("{shown} could not be read, so nothing was searched: {why}"))
+}
+
 /// A result of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
@@ -149,8 +154,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns the directory at which the walk begins, whatever its name.
-    pub(super) fn root(&mut self, path: &Path) -> Directory {
-        Directory { path: path.into(), rules: Rules::above(path, &mut self.doors) }
+    ///
+    /// # Errors
+    ///
+    /// It cannot be listed: a search that finds nothing would say that nothing is there.
+    pub(super) fn root(&mut self, path: &Path) -> Result<Directory, ToolError> {
+        self.doors
+            .entries(path, 1, self.cancel)
+            .map_err(|error| unreadable(&self.doors.shown(path), &error))?;
+        Ok(Directory { path: path.into(), rules: Rules::above(path, &mut self.doors) })
     }
 
     /// Lists the wanted entries of a directory.

@@ -5,6 +5,7 @@ mod browser;
 mod canvas;
 mod commands;
 mod config;
+mod descriptors;
 mod details;
 mod edit;
 mod edit_arguments;

@@ -173,7 +173,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use tool::context::ToolContext;
 pub use tool::{Tool, ToolBuilder};
 #[cfg(feature = "runtime")]
-pub use toolbox::{CallOptions, Toolbox};
+pub use toolbox::{BackgroundWork, CallOptions, Toolbox};
 pub use toolkit_core::{
     Ask, Caller, Content, Image, Json, Service, State, ToolCall, ToolError, ToolErrorKind, ToolOutput,
     ToolResult,

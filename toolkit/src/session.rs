@@ -7,7 +7,7 @@ use crate::loop_guard::Recent;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_core::guard::guard;
@@ -29,6 +29,8 @@ pub(crate) struct Session {
     state: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// A counter of uses of any session of the toolkit.
     used: AtomicU64,
+    /// The number of works that go on without a call.
+    work: Arc<AtomicUsize>,
 }
 
 impl Session {
@@ -41,6 +43,7 @@ impl Session {
             listed: Listed::default(),
             state: Mutex::default(),
             used: AtomicU64::new(0),
+            work: Arc::default(),
         })
     }
 
@@ -50,6 +53,11 @@ impl Session {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         Self::new(format!("unnamed-{:x}-{}-{number}", since.as_micros(), std::process::id()), false)
+    }
+
+    /// Returns the number of works that go on without a call.
+    pub(crate) fn work(&self) -> &Arc<AtomicUsize> {
+        &self.work
     }
 
     /// Returns true if a host named the session.
@@ -128,6 +136,11 @@ impl Sessions {
         drop(table);
         self.ended(removed);
         session
+    }
+
+    /// Returns the session of this id, if there is one.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.get(id).map(Arc::clone)
     }
 
     /// Removes a session with its state; running calls keep their references.

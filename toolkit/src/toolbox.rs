@@ -23,9 +23,11 @@ mod run;
 mod span;
 mod stand_in;
 mod unattended;
+mod work;
 
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
+pub use work::BackgroundWork;
 
 use crate::events::{Events, Wanted};
 use crate::policy::{self, Policy};

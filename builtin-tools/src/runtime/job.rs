@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use toolkit::prelude::*;
 use toolkit::{
-    CancellationToken,
+    BackgroundWork, CancellationToken,
     output::{Keep, KeptOutput, OutputCount, ShownOutput},
 };
 use toolkit_sandbox::{End, Exit, Guarantee, Job, Limit, Limits, Stopped};
@@ -100,6 +100,7 @@ pub(super) struct Start {
     pub(super) timeout: Option<Duration>,
     pub(super) limits: Limits,
     pub(super) output: KeptOutput,
+    pub(super) work: BackgroundWork,
 }
 
 /// Running commands of this process whose quarantined files may have to be moved away.
@@ -145,7 +146,7 @@ impl Running {
         if running.job.containment().mode.is_some() {
             SWEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&running));
         }
-        let watched = Arc::clone(&running);
+        let (watched, work) = (Arc::clone(&running), start.work);
         tokio::spawn(async move {
             let ended = watched.until_ended().await;
             let title = format!("{}: {}", watched.id, how(&ended.exit));
@@ -157,6 +158,7 @@ impl Running {
             let (gone, held) = (watched.job.when_gone(), Arc::downgrade(&watched));
             drop(watched);
             gone.await;
+            drop(work);
             if let Some(watched) = held.upgrade() {
                 watched.job.release().await;
                 let _ = tokio::task::spawn_blocking(move || watched.output.close()).await;

@@ -252,6 +252,7 @@ async fn start(
         timeout,
         limits: limits.with_output(output.limit()),
         output,
+        work: ctx.background_work(),
     };
     Ok(Running::watch(job, start, ctx.teller()))
 }

@@ -225,6 +225,12 @@ impl Shared {
 }
 
 impl ToolServer {
+    /// The session of the toolkit, which ends with the last copy of this server, unless it is a principal's.
+    #[cfg(feature = "http")]
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        self.0.caller.session_id.as_deref()
+    }
+
     /// Serves the tools that `caller` may use. Without a session of its own it gets one.
     pub fn new(toolkit: Toolkit, caller: Caller) -> Self {
         Self::with_options(toolkit, caller, ServerOptions::default())

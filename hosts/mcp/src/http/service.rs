@@ -1,7 +1,7 @@
 //! The service: limits around rmcp's.
 
 use super::recorded::Recorded;
-use super::sessions::{InProgress, InUse, ProtocolSessions, sender};
+use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, sender};
 use super::stored_answers::Place;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
@@ -23,11 +23,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_serve::{BodyLimits, Connection, Cors, Problem, whole};
+use toolkit_serve::{BodyLimits, Connection, Cors, Principal, Problem, whole};
 use tower_service::Service;
 
 /// Maximum length in bytes of a request whose parameters are checked before a handler gets it.
 const MAX_CHECKED: usize = 64 << 10;
+
+/// Time limit for the end of an idle session that makes room for another one.
+const FREED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Limits of an HTTP service, and the hosts and origins that it answers.
 #[derive(Debug, Clone)]
@@ -45,8 +48,12 @@ pub struct HttpOptions {
     /// Time limit for a request to arrive; 30 seconds by default.
     pub body_within: Duration,
     /// Maximum number of concurrent sessions and requests; 1,000 by default. Each session ends with its client, or after the time `idle`
-    /// without a request.
+    /// without a request. Beyond the maximum, the session that was idle for the longest time ends first, unless it has background jobs that
+    /// would end with it.
     pub most_sessions: usize,
+    /// Maximum number of concurrent sessions of one principal; 200 by default. Beyond it, its own session that was idle for the longest time
+    /// ends first.
+    pub most_sessions_of_principal: usize,
     /// Time for which a session is kept without a request, and a principal's background jobs without a request and a session; half an hour
     /// by default. A call that runs and a stream that is open count as a request. After it, requests of the session are answered with 404.
     pub idle: Duration,
@@ -67,6 +74,7 @@ impl Default for HttpOptions {
             max_body: 4 << 20,
             body_within: Duration::from_secs(30),
             most_sessions: 1_000,
+            most_sessions_of_principal: 200,
             idle: Duration::from_mins(30),
             shutdown: CancellationToken::new(),
         }
@@ -147,7 +155,9 @@ impl<H: ServerHandler> HttpService<H> {
                 if stateless.live() >= most {
                     return Err(io::Error::other(format!("{most} sessions are open already")));
                 }
-                Ok(handler(stateless.server(sender())))
+                let server = stateless.server(sender());
+                note_made(server.session_id());
+                Ok(handler(server))
             }
         };
         let sessions = ProtocolSessions::new(options.idle);
@@ -159,6 +169,34 @@ impl<H: ServerHandler> HttpService<H> {
             .with_cancellation_token(options.shutdown.clone());
         let inner = StreamableHttpService::new(make, Arc::clone(&sessions), config);
         Self { inner, sessions, stateless, options: Arc::new(options) }
+    }
+
+    /// Makes room for one more session or request, by the end of idle sessions if needed. Returns the reason if there is none.
+    async fn make_room(&self, made: Made, principal: Option<&Principal>) -> Result<(), String> {
+        let (most, most_of_principal) = (self.options.most_sessions, self.options.most_sessions_of_principal);
+        let goes_on = |session: &str| self.stateless.toolkit().has_background_work(session);
+        if let Some(principal) = principal.filter(|_| made == Made::ForSession) {
+            while self.sessions.count(principal) >= most_of_principal {
+                if !self.sessions.end_longest_idle(Some(principal), goes_on).await {
+                    return Err(format!(
+                        "this client has {most_of_principal} sessions that are in use already; end one, or try later"
+                    ));
+                }
+            }
+        }
+        while self.stateless.live() >= most {
+            let freed = self.stateless.freed();
+            // Others may have made room meanwhile, or ended what would have made it.
+            if self.stateless.live() < most {
+                break;
+            }
+            if !self.sessions.end_longest_idle(None, goes_on).await
+                || tokio::time::timeout(FREED_WITHIN, freed).await.is_err()
+            {
+                return Err(format!("{most} sessions are open already, and none of them is idle; try later"));
+            }
+        }
+        Ok(())
     }
 
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
@@ -182,12 +220,13 @@ impl<H: ServerHandler> HttpService<H> {
         if let Some(refusal) = refused_params(&parts.headers, &body) {
             return refusal;
         }
-        if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
-            let text = format!("{} sessions are open already; try later", self.options.most_sessions);
+        let sender = Sender::named(&parts.extensions);
+        if let Some(made) = made(&parts.headers)
+            && let Err(text) = self.make_room(made, sender.principal.as_ref()).await
+        {
             let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
             return busy.retry_after(Duration::from_secs(5)).into_response();
         }
-        let sender = Sender::named(&parts.extensions);
         if let (Some(connection), Some(revocation)) =
             (parts.extensions.get::<Connection>(), &sender.revocation)
         {
@@ -302,18 +341,25 @@ fn request_id(body: &[u8]) -> Option<RequestId> {
     serde_json::from_slice(body).ok().map(|message: Message| message.id)
 }
 
-/// Returns true if a request starts a session, or belongs to none.
-fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow, default)]
-        method: Option<std::borrow::Cow<'a, str>>,
-    }
-    let begins = || {
-        serde_json::from_slice::<Message<'_>>(body)
-            .is_ok_and(|message| message.method.is_some_and(|method| method == "initialize"))
-    };
-    !headers.contains_key(SESSION) || begins()
+/// The server that is made for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// One of a session that begins.
+    ForSession,
+    /// One of this request alone.
+    ForRequest,
+}
+
+/// Returns the server that is made for a request; `None` if it names a session.
+fn made(headers: &http::HeaderMap) -> Option<Made> {
+    let is_free = !headers.contains_key(SESSION);
+    is_free.then(|| if has_sessions(headers) { Made::ForSession } else { Made::ForRequest })
+}
+
+/// Returns true if the version of the protocol, by a request's headers, has sessions.
+fn has_sessions(headers: &http::HeaderMap) -> bool {
+    let version = text(headers, "mcp-protocol-version");
+    version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// Returns the answer to a request with invalid parameters that no handler gets: an `initialize`, which starts no session, and a list,
@@ -332,10 +378,8 @@ fn refused_params(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<Htt
     if !is_short || !(has("\"initialize\"") || has("\"cursor\"") && has("/list\"")) {
         return None;
     }
-    let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
-    let has_sessions = version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28.as_str());
     let message: Message = serde_json::from_slice(body).ok()?;
-    let is_initialize = message.method == INITIALIZE && has_sessions;
+    let is_initialize = message.method == INITIALIZE && has_sessions(headers);
     if !is_initialize && !is_list(&message.method) {
         return None;
     }

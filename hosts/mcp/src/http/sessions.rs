@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use toolkit_serve::Principal;
@@ -23,11 +23,20 @@ use toolkit_serve::Principal;
 tokio::task_local! {
     /// The sender of the request that rmcp handles in this task.
     static SENDER: Sender;
+    /// The session of the toolkit that was made for the request that rmcp handles in this task.
+    static MADE: Arc<OnceLock<String>>;
 }
 
 /// Returns the sender of the request that rmcp handles in this task.
 pub(super) fn sender() -> Sender {
     SENDER.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// Notes the session of the toolkit that was made for the request that rmcp handles in this task.
+pub(super) fn note_made(session: Option<&str>) {
+    if let Some(session) = session {
+        let _ = MADE.try_with(|made| made.set(session.to_owned()));
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -57,6 +66,8 @@ struct Known {
 pub(super) struct ProtocolSession {
     /// The principal that began it, which alone may use it.
     principal: Option<Principal>,
+    /// The session of the toolkit that ends with it.
+    made: Arc<OnceLock<String>>,
     uses: Mutex<Uses>,
     /// The IDs of the requests in progress.
     requests: Mutex<HashSet<RequestId>>,
@@ -166,7 +177,7 @@ impl ProtocolSessions {
 
     /// Runs the handling of a request of a sender.
     pub(super) async fn handle<T>(sender: Sender, handling: impl Future<Output = T>) -> T {
-        SENDER.scope(sender, handling).await
+        MADE.scope(Arc::default(), SENDER.scope(sender, handling)).await
     }
 
     /// Adds a session that the sender of a request begins.
@@ -183,6 +194,7 @@ impl ProtocolSessions {
         });
         let session = Arc::new(ProtocolSession {
             principal: sender.principal,
+            made: MADE.try_with(Arc::clone).unwrap_or_default(),
             uses: Mutex::new(Uses { count: 0, last: Instant::now() }),
             requests: Mutex::default(),
             answers: Mutex::new(Answers::new(self.budget.clone())),
@@ -201,6 +213,42 @@ impl ProtocolSessions {
         let known = lock(&self.known);
         let session = known.sessions.get(id).filter(|session| session.principal.as_ref() == principal)?;
         Some(InUse::of(session))
+    }
+
+    /// Returns the number of sessions of a principal.
+    pub(super) fn count(&self, principal: &Principal) -> usize {
+        let known = lock(&self.known);
+        known.sessions.values().filter(|session| session.principal.as_ref() == Some(principal)).count()
+    }
+
+    /// Ends the session that was not used for the longest time, of a principal or of all, and returns false if there is none. A session in
+    /// use stays, and one whose end would end the work that `goes_on` tells of: a principal's work is not its session's.
+    pub(super) async fn end_longest_idle(
+        &self,
+        principal: Option<&Principal>,
+        goes_on: impl Fn(&str) -> bool,
+    ) -> bool {
+        let ended = {
+            let mut known = lock(&self.known);
+            let may_end = |session: &ProtocolSession| {
+                principal.is_none_or(|principal| session.principal.as_ref() == Some(principal))
+                    && (session.principal.is_some() || !session.made.get().is_some_and(|made| goes_on(made)))
+            };
+            let idle = known.sessions.iter().filter_map(|(id, session)| {
+                let uses = lock(&session.uses);
+                (uses.count == 0 && may_end(session)).then(|| (uses.last, SessionId::clone(id)))
+            });
+            let Some((_, id)) = idle.min_by_key(|(last, _)| *last) else { return false };
+            known.sessions.remove(&id).map(|session| (id, session))
+        };
+        if let Some((id, session)) = ended {
+            tracing::info!("a session of the protocol that was idle ends, because too many are open");
+            if let Err(error) = self.local.close_session(&id).await {
+                tracing::warn!(%error, "a session did not end");
+            }
+            drop(session);
+        }
+        true
     }
 
     /// Ends a session: it is unknown from now on.

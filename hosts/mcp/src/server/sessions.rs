@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use tokio::sync::{Notify, futures::Notified};
 use toolkit::{Toolkit, files::SharedReads};
 use toolkit_serve::{Connection, Principal, Revocation};
 
@@ -100,7 +101,14 @@ pub(crate) struct Stateless {
     known: Mutex<Known>,
     /// Time for which the session of a principal is kept without a request.
     idle: Duration,
-    live: Arc<AtomicUsize>,
+    live: Arc<Count>,
+}
+
+/// The number of servers that are there.
+#[derive(Debug, Default)]
+struct Count {
+    live: AtomicUsize,
+    freed: Notify,
 }
 
 /// The sessions of principals, the one that was used last at the end.
@@ -140,11 +148,12 @@ impl Drop for Stateless {
 }
 
 #[derive(Debug)]
-struct Live(Arc<AtomicUsize>);
+struct Live(Arc<Count>);
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.live.fetch_sub(1, Ordering::Relaxed);
+        self.0.freed.notify_waiters();
     }
 }
 
@@ -159,13 +168,23 @@ impl Stateless {
 
     /// The number of servers made by [`server`](Self::server) that are still there.
     pub(crate) fn live(&self) -> usize {
-        self.live.load(Ordering::Relaxed)
+        self.live.live.load(Ordering::Relaxed)
+    }
+
+    /// Waits until one of them is gone, from now on.
+    pub(crate) fn freed(&self) -> Notified<'_> {
+        self.live.freed.notified()
+    }
+
+    /// The toolkit of all clients.
+    pub(crate) fn toolkit(&self) -> &Toolkit {
+        &self.base.0.toolkit
     }
 
     /// A server for one session of the protocol, or for one request. A principal's background jobs and approvals are those of all its
     /// sessions.
     pub(crate) fn server(self: &Arc<Self>, sender: Sender) -> ToolServer {
-        self.live.fetch_add(1, Ordering::Relaxed);
+        self.live.live.fetch_add(1, Ordering::Relaxed);
         let live = Some(Live(Arc::clone(&self.live)));
         let (owner, stateless) = (OnceLock::from(sender.principal.clone()), Some(Arc::clone(self)));
         let sessions = Sessions { owner, stateless, _live: live };

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod clients;
+mod crowded;
 mod outputs;
 mod principals;
 mod requests;

@@ -210,6 +210,14 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
+    pub fn background_work<'a, T>(&'a self) -> T
+    where
+        &'a Self: WithRuntime,
+    {
+        never()
+    }
+
+    #[doc(hidden)]
     pub fn workspace<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,

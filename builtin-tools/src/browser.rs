@@ -25,6 +25,7 @@ mod files;
 mod input;
 mod launch;
 mod page;
+mod place;
 mod program;
 mod refs;
 mod remote;

@@ -4,18 +4,18 @@ use super::allowed::{Allowed, explain};
 use super::cdp::{Cdp, CdpError, Commands};
 use super::failure::failure;
 use super::page::{COMMAND, Page};
+use super::place::scratch;
 use super::program;
 use super::remote::{self, Remote};
 use super::state::{Context, Shared, metrics};
-use crate::scratch::{Scratch, sweep};
+use crate::scratch::Scratch;
 use serde_json::json;
 use std::collections::HashSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::unix::pipe;
@@ -26,8 +26,6 @@ use toolkit::text::escape_line;
 use toolkit_http::{ForwardLimits, ForwardProxy, Guard, Refusal};
 use toolkit_sandbox::{Command, End, Job, Output};
 
-/// How the directories of browsers begin.
-const PREFIX: &str = "toolkit-browser-";
 /// The most bytes that are kept of what the program says.
 const MAX_SAID_BYTES: usize = 4 << 10;
 /// How long the last output of a program that failed is waited for.
@@ -408,17 +406,6 @@ impl Drop for Browser {
             runtime.spawn(owned.end());
         }
     }
-}
-
-fn scratch() -> io::Result<Scratch> {
-    static SWEPT: Once = Once::new();
-    let within = std::env::temp_dir();
-    SWEPT.call_once(|| sweep(&within, PREFIX));
-    let scratch = Scratch::make(&within, PREFIX)?;
-    for name in ["data", "downloads", "uploads", "home", "tmp"] {
-        fs::create_dir(scratch.directory().join(name))?;
-    }
-    Ok(scratch)
 }
 
 /// The environment of the program: no variable that names the user's own directories.

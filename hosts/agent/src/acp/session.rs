@@ -14,7 +14,7 @@ use crate::events::AgentEvent;
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::StopReason;
-use crate::transcript::{TranscriptError, Transcripts, new_id};
+use crate::transcript::{Damage, TranscriptError, Transcripts, new_id};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -128,7 +128,7 @@ impl Session {
         // It is set here alone.
         let _ = link.session.set(id.clone());
         if let Start::Load(_) = start {
-            let records = transcripts.load(session.id()).map_err(|error| fault(&error))?.records;
+            let records = transcripts.load_history(session.id(), Damage::Refuse).map_err(|error| fault(&error))?.records;
             for update in replay(&records, &agent.0) {
                 link.update(&update);
             }

@@ -153,7 +153,7 @@ async fn a_transcript_of_version_1_is_marked_when_it_goes_on() {
     let (_directory, transcripts) = transcripts();
     let id = two_answers(&transcripts).await;
     let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
-    let of_version_1 = text.replacen("\"version\":2", "\"version\":1", 1);
+    let of_version_1 = text.replacen("\"version\":3", "\"version\":1", 1);
     assert_ne!(text, of_version_1);
     fs::write(path(&transcripts, &id), &of_version_1).unwrap();
     for _ in 0..2 {
@@ -163,12 +163,12 @@ async fn a_transcript_of_version_1_is_marked_when_it_goes_on() {
             .filter(|record| record["record"] == "format")
             .map(|record| record["version"].clone())
             .collect();
-        assert_eq!(marks, [2]);
+        assert_eq!(marks, [3]);
     }
     // A fork has one version, which its first line tells.
     let fork = transcripts.fork(&id, None).unwrap();
     let records = records(&transcripts, &fork);
-    assert_eq!(records[0]["version"], 2);
+    assert_eq!(records[0]["version"], 3);
     assert!(records.iter().all(|record| record["record"] != "format"));
     // Lines of a version that is not known are not read.
     fs::write(path(&transcripts, &id), format!("{of_version_1}{{\"record\":\"format\",\"version\":99}}\n"))

@@ -1,6 +1,7 @@
 //! Transcripts: every message, call and result of a conversation, in JSON Lines, as it happens.
 
 mod conversation;
+mod depth;
 mod files;
 mod fork;
 mod memory;

@@ -72,7 +72,17 @@ impl Run<'_> {
             usage: self.ledger.usage(),
             stop_reason: reason,
         };
-        let result = without_secrets(self.agent.toolkit.redactor(), &result).unwrap_or(result);
+        let result = match without_secrets(self.agent.toolkit.redactor(), &result) {
+            Ok(redacted) => redacted.unwrap_or(result),
+            Err(error) => ToolAgentResult {
+                summary: format!("The account is left out: {error}."),
+                details: None,
+                errors: Vec::new(),
+                files_modified: Vec::new(),
+                steps: Vec::new(),
+                ..result
+            },
+        };
         let result = self.store(result).await;
         self.observer.send(AgentEvent::Finished { run: self.id.clone(), result: Box::new(result.clone()) });
         result

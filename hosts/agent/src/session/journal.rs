@@ -26,10 +26,14 @@ impl Journal {
         self.apply(record)
     }
 
-    /// Returns the line as it is written, without secrets; `None` if it has none.
-    #[expect(clippy::unnecessary_wraps, reason = "what cannot be redacted is an error")]
+    /// Returns the line as it is written, without secrets and nested so little that it can be read; `None` if it is that already.
     fn kept(&self, record: &Record) -> Result<Option<Record>, TranscriptError> {
-        Ok(without_secrets(&self.redactor, record))
+        let redacted = without_secrets(&self.redactor, record).map_err(|error| {
+            let path = self.writer.as_ref().map(Writer::path).unwrap_or_default();
+            TranscriptError::io("write", &path, &std::io::Error::other(error))
+        })?;
+        let flat = redacted.as_ref().unwrap_or(record).flattened();
+        Ok(flat.or(redacted))
     }
 
     /// Returns true if the lines are written to a file.

@@ -3,9 +3,12 @@
 use super::{Editor, code};
 use crate::common::{call, scripted};
 use serde_json::json;
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::Ordering;
-use toolkit_agent::Transcripts;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use toolkit_agent::{FileStore, StoredTranscript, TranscriptStore, TranscriptWriter, Transcripts};
 use toolkit_models::{Answer, ScriptedReply};
 
 #[tokio::test]
@@ -177,4 +180,67 @@ async fn an_editor_that_goes_away_ends_the_run() {
     crate::common::assert_messages_whole(&messages);
     assert_eq!(messages.len(), 3);
     drop(directory);
+}
+
+/// A store whose reading waits until it is let go on.
+#[derive(Debug)]
+struct SlowStore(FileStore, Mutex<Receiver<()>>);
+
+impl TranscriptStore for SlowStore {
+    fn list(&self) -> io::Result<Vec<StoredTranscript>> {
+        self.0.list()
+    }
+
+    fn get(&self, id: &str) -> io::Result<StoredTranscript> {
+        // Its sender is gone once the other request has its answer.
+        let _ = self.1.lock().unwrap().recv_timeout(Duration::from_secs(15));
+        self.0.get(id)
+    }
+
+    fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn io::Read + Send>> {
+        self.0.read(id, segment)
+    }
+
+    fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.create(id, line)
+    }
+
+    fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
+        self.0.create_whole(id, lines)
+    }
+
+    fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.open(id)
+    }
+
+    fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()> {
+        self.0.remove_oldest(id, segment)
+    }
+
+    fn path(&self, id: &str, segment: u32) -> std::path::PathBuf {
+        self.0.path(id, segment)
+    }
+}
+
+/// All run on one thread.
+#[tokio::test]
+async fn the_editor_is_served_while_a_session_is_loaded() {
+    let mut editor = Editor::new(scripted([Answer::text("One.")])).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "Hello").await.unwrap();
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let (go_on, waits) = channel();
+    let agents = directory.path().join("agents");
+    let store = SlowStore(FileStore::new(&agents), Mutex::new(waits));
+    let transcripts = Transcripts::in_store(Arc::new(store), agents);
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("Two.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    let loading = editor.request("session/load", setup).await;
+    editor.call("authenticate", json!({})).await.unwrap();
+    assert!(!editor.seen.iter().any(|message| message["id"] == json!(loading)));
+    drop(go_on);
+    editor.until(|message| message["id"] == json!(loading)).await;
+    editor.close().await;
 }

@@ -34,6 +34,8 @@ pub struct RunOptions {
     pub run: Option<String>,
     /// The ids of the queued messages that the task holds. They are consumed once its line is on the disk.
     pub consumes: Vec<String>,
+    /// Cancelled before `cancel` if the run ends as by a crash, with no end in the transcript.
+    pub(crate) interrupt: CancellationToken,
 }
 
 impl RunOptions {
@@ -46,6 +48,12 @@ impl RunOptions {
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets the token that says of a cancellation that it is an interruption.
+    pub(crate) fn interrupt(mut self, interrupt: CancellationToken) -> Self {
+        self.interrupt = interrupt;
         self
     }
 

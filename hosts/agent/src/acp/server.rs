@@ -178,8 +178,9 @@ impl Server {
                 Err(error) => break Err(error),
             }
         };
+        // Nobody has cancelled them: a prompt that is sent again goes on.
         for session in self.sessions().values() {
-            session.cancel(None);
+            session.interrupt();
         }
         let ended = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(FAREWELL, ended).await;

@@ -234,6 +234,11 @@ impl Session {
         }
     }
 
+    /// Ends the prompt that is under way as a crash would: sent again, it goes on.
+    pub(super) fn interrupt(&self) {
+        self.conversation.interrupt();
+    }
+
     /// Waits for the end of a prompt.
     pub(super) async fn prompt(&self, sent: Sent) -> Result<Value, Fault> {
         let Sent { message, receipt } = sent;

@@ -1,7 +1,7 @@
 //! Sessions beside each other, opened again, and their end.
 
 use super::{Editor, code};
-use crate::common::{call, scripted};
+use crate::common::{call, results, scripted};
 use serde_json::json;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -180,6 +180,54 @@ async fn an_editor_that_goes_away_ends_the_run() {
     crate::common::assert_messages_whole(&messages);
     assert_eq!(messages.len(), 3);
     drop(directory);
+}
+
+#[tokio::test]
+async fn a_prompt_that_the_editors_end_cut_goes_on_when_it_is_sent_again() {
+    let mut editor = Editor::new(scripted([Answer::calls([call("1", "stall", json!({}))])])).await;
+    let session = editor.session().await;
+    let prompt = json!([{"type": "text", "text": "Go"}]);
+    let prompt = json!({"sessionId": session, "prompt": prompt, "messageId": "m1"});
+    editor.request("session/prompt", prompt.clone()).await;
+    editor.until(|message| message.to_string().contains("in_progress")).await;
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let transcripts = Transcripts::new(directory.path().join("agents"));
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("At last.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    let answer = editor.call("session/prompt", prompt).await.unwrap();
+    assert_eq!(answer, json!({"stopReason": "end_turn", "userMessageId": "m1"}));
+    let requests = editor.model.requests();
+    let results = results(&requests[0].messages);
+    assert_eq!((results.len(), results[0].2), (1, true), "{results:?}");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_question_that_the_editors_end_left_open_is_asked_again() {
+    let ask = Answer::calls([call("1", "ask_first", json!({"text": "a"}))]);
+    let mut editor = Editor::new(scripted([ask])).await;
+    let session = editor.session().await;
+    let prompt = json!([{"type": "text", "text": "Go"}]);
+    let prompt = json!({"sessionId": session, "prompt": prompt, "messageId": "m1"});
+    editor.request("session/prompt", prompt.clone()).await;
+    editor.asked().await;
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let transcripts = Transcripts::new(directory.path().join("agents"));
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("At last.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    let sent = editor.request("session/prompt", prompt).await;
+    let question = editor.asked().await;
+    editor.choose(&question, "allow_once").await;
+    assert_eq!(editor.answer_to(sent).await.unwrap()["stopReason"], "end_turn");
+    let results = results(&editor.model.requests()[0].messages);
+    assert_eq!(results, [("1".to_owned(), "a".to_owned(), false)]);
+    editor.close().await;
 }
 
 /// A store whose reading waits until it is let go on.

@@ -99,6 +99,29 @@ async fn a_damaged_transcript_goes_on_in_a_fork_and_its_owner_is_told() {
 }
 
 #[tokio::test]
+async fn a_message_that_was_consumed_behind_the_damage_is_not_done_again() {
+    let (_directory, transcripts) = transcripts();
+    let id = two_answers(&transcripts).await;
+    // The run of `b` begins there: its message stands behind.
+    damage(&transcripts, &id, "run", 1);
+    let model = scripted([Answer::text("three")]);
+    let agent =
+        builder(&log(), &model).final_answer(FinalAnswer::Text).transcripts(transcripts.clone()).build();
+    let session = agent.resume_or_fork(&id).unwrap();
+    assert_eq!(session.messages().len(), 2);
+    let conversations = Conversations::new();
+    let conversation = conversations.open("c", session, ConversationOptions::new()).unwrap();
+    for message in ["a", "b"] {
+        let receipt = conversation.send(IncomingMessage::new(message, message)).unwrap();
+        assert!(in_time(receipt.is_consumed()).await, "{message}");
+    }
+    assert_eq!(model.requests().len(), 0);
+    let ended = in_time(conversation.send(IncomingMessage::new("c", "c")).unwrap().ended()).await.unwrap();
+    assert_eq!(ended.result.summary, "three");
+    conversations.end_all().await;
+}
+
+#[tokio::test]
 async fn a_fork_that_is_damaged_is_forked_in_its_turn() {
     let (_directory, transcripts) = transcripts();
     let id = two_answers(&transcripts).await;

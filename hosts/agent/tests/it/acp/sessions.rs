@@ -2,7 +2,7 @@
 
 use super::{Editor, code};
 use crate::common::{call, results, scripted};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
@@ -290,5 +290,37 @@ async fn the_editor_is_served_while_a_session_is_loaded() {
     assert!(!editor.seen.iter().any(|message| message["id"] == json!(loading)));
     drop(go_on);
     editor.until(|message| message["id"] == json!(loading)).await;
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn of_segments_that_were_removed_the_last_one_shows_what_it_carries() {
+    let mut editor = Editor::new(scripted([Answer::text("New.")])).await;
+    let session = editor.session().await;
+    editor.call("session/close", json!({"sessionId": session})).await.unwrap();
+    let agents = editor.directory.path().join("agents");
+    let first = agents.join(format!("{session}.jsonl"));
+    let mut header: Value = serde_json::from_str(&std::fs::read_to_string(&first).unwrap()).unwrap();
+    header["carries"] = json!(true);
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    let call = json!({"type": "tool_call", "id": "1", "name": "look", "arguments": {"text": "a"}});
+    let result = json!({"callId": "1", "name": "look", "content": text("looked")});
+    let carried = json!({"record": "carried", "task": "Old task", "turns": 1, "nextId": 5, "messages": [
+        {"id": 1, "kind": "task", "message": {"role": "user", "content": text("Old task")}},
+        {"id": 4, "kind": "summary", "message": {"role": "user", "content": text("What was so far")}},
+        {"id": 2, "kind": "answer", "message": {"role": "assistant", "content": [call]}},
+        {"id": 3, "kind": "results", "message": {"role": "tools", "results": [result]}},
+    ]});
+    std::fs::write(agents.join(format!("{session}.2.jsonl")), format!("{header}\n{carried}\n")).unwrap();
+    std::fs::remove_file(first).unwrap();
+    editor.seen.clear();
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    assert_eq!(editor.text("user_message_chunk"), "Old task");
+    assert_eq!(editor.text("agent_message_chunk"), "What was so far");
+    let calls = editor.updates("tool_call");
+    assert_eq!((calls.len(), &calls[0]["status"]), (1, &json!("completed")), "{calls:?}");
+    assert!(calls[0].to_string().contains("looked"), "{calls:?}");
+    assert_eq!(editor.prompt(&session, "Go on").await.unwrap()["stopReason"], "end_turn");
     editor.close().await;
 }

@@ -172,7 +172,10 @@ impl Observer {
             return self;
         }
         let redactor = redactor.clone();
-        Self::new(move |event| self.send(without_secrets(&redactor, &event).unwrap_or(event)))
+        Self::new(move |event| match without_secrets(&redactor, &event) {
+            Ok(redacted) => self.send(redacted.unwrap_or(event)),
+            Err(error) => tracing::error!(target: "toolkit::agent", %error, "an event is not shown"),
+        })
     }
 
     /// The receiver of the events of a sub-agent that the call `call_id` started.

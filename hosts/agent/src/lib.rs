@@ -74,6 +74,7 @@ pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
 pub use steering::{QueueFull, Steering};
 pub use transcript::{
-    CleanUp, DamagedTranscript, Kind, RemovalReason, RemovedConversation, Replay, Retention, TranscriptError,
-    TranscriptInfo, TranscriptMessage, Transcripts,
+    CleanUp, DamagedTranscript, FileStore, Kind, MemoryStore, RemovalReason, RemovedConversation, Replay,
+    Retention, StoredSegment, StoredTranscript, SyncWork, TranscriptError, TranscriptInfo, TranscriptMessage,
+    TranscriptStore, TranscriptWriter, Transcripts,
 };

@@ -1,6 +1,6 @@
 //! Putting files back as they were before a turn, from copies that were kept when tools changed them.
 
-use crate::transcript::{COPIES, Header, Record, TranscriptError, Transcripts, now};
+use crate::transcript::{Damage, Header, Record, TranscriptError, Transcripts, now};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -150,11 +150,6 @@ impl Checkpoints {
 }
 
 impl Transcripts {
-    /// The directory of a transcript's copies.
-    fn copies(&self, id: &str) -> Result<PathBuf, TranscriptError> {
-        Ok(self.path(id)?.with_extension(COPIES))
-    }
-
     /// Puts the files that a run changed back as they were before the turn of a message; of all turns without a message. A file that
     /// something else has changed since the run wrote it last is left as it is, unless [`RewindOptions::force`] is set. What the files
     /// have now is kept as a copy too. The conversation stays as it is: [`fork`](Self::fork) takes a part of it. Blocks.
@@ -165,7 +160,7 @@ impl Transcripts {
     /// be put back is part of the answer.
     pub fn rewind(&self, id: &str, options: RewindOptions) -> Result<Rewound, TranscriptError> {
         let RewindOptions { message, force } = options;
-        let loaded = self.load_until_damage(id)?;
+        let loaded = self.load_history(id, Damage::Stop)?;
         if let Some(parent) = loaded.header.delegating().cloned() {
             return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
         }

@@ -41,6 +41,7 @@ pub(crate) struct Run<'s> {
     pub(crate) caller: Caller,
     pub(crate) observer: Observer,
     pub(crate) cancel: CancellationToken,
+    interrupt: CancellationToken,
     /// Its id.
     pub(crate) id: String,
     /// The ids of the queued messages that its task holds.
@@ -87,6 +88,7 @@ impl<'s> Run<'s> {
             observer: options.observer.redacting(agent.toolkit.redactor()),
             stop_calls: options.cancel.child_token(),
             cancel: options.cancel,
+            interrupt: options.interrupt,
             id: options.run.unwrap_or_else(new_id),
             consumes: options.consumes,
             clock,
@@ -104,7 +106,8 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// Does the run, and always returns an account of it. The conversation is whole then: every call has its result.
+    /// Does the run, and always returns an account of it. The conversation is whole then: every call has its result, unless the run
+    /// was interrupted while it asked a person.
     pub(crate) async fn run(mut self, request: Option<DelegationRequest>) -> ToolAgentResult {
         if self.agent.toolkit.has_sources() {
             self.add_source_instructions().await;
@@ -145,6 +148,10 @@ impl<'s> Run<'s> {
         let again = self.begin_again().await;
         if let Err(ending) = &again {
             self.settle(ending.reason);
+            // A question stays open, so that no message can follow it.
+            if self.session.journal.conversation.pending().is_some() {
+                return again;
+            }
         }
         if let Some(message) = message {
             let consumes = std::mem::take(&mut self.consumes);

@@ -1,27 +1,26 @@
 //! A conversation with an agent, over one or several runs.
 
+mod journal;
+
+pub(crate) use journal::Journal;
+
 use crate::agent::{Agent, Inner};
 use crate::deferral::Deferral;
 use crate::events::Observer;
-use crate::fail_points;
-use crate::redaction::without_secrets;
 use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use crate::steering::Steering;
 use crate::transcript::{
-    Conversation, DamagedTranscript, Header, Kind, Pending, Record, TranscriptError, TranscriptMessage,
-    Transcripts, VERSION, Writer, new_id, now,
+    Conversation, DamagedTranscript, Header, Pending, Record, TranscriptError, TranscriptMessage,
+    Transcripts, VERSION, new_id, now,
 };
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use toolkit::{
     Caller, CancellationToken,
     events::{Event, Events},
-    text::Redactor,
 };
-use toolkit_models::Message;
 
 /// How a run is done.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +34,8 @@ pub struct RunOptions {
     pub run: Option<String>,
     /// The ids of the queued messages that the task holds. They are consumed once its line is on the disk.
     pub consumes: Vec<String>,
+    /// Cancelled before `cancel` if the run ends as by a crash, with no end in the transcript.
+    pub(crate) interrupt: CancellationToken,
 }
 
 impl RunOptions {
@@ -47,6 +48,12 @@ impl RunOptions {
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets the token that says of a cancellation that it is an interruption.
+    pub(crate) fn interrupt(mut self, interrupt: CancellationToken) -> Self {
+        self.interrupt = interrupt;
         self
     }
 
@@ -137,7 +144,7 @@ impl Agent {
             };
             match &error {
                 // The fork may have been damaged, too.
-                TranscriptError::Corrupt { line, reason, .. } if *line > 1 && opened.insert(id.clone()) => {
+                TranscriptError::Corrupt { line, reason, .. } if opened.insert(id.clone()) => {
                     damage.get_or_insert_with(|| (*line, reason.clone()));
                     id = self.transcripts(&id)?.fork_before_damage(&id)?;
                 }
@@ -204,6 +211,7 @@ impl Session {
             parent: parent.as_ref().map(|parent| parent.transcript.clone()).or(below),
             parent_turn: parent.as_ref().map(|parent| parent.turn),
             forked_from: None,
+            carries: false,
             at: now(),
         };
         let writer = transcripts.as_ref().map(|transcripts| transcripts.create(&header)).transpose()?;
@@ -221,10 +229,16 @@ impl Session {
         // Before a line is written: the transcript stays as it is.
         check_workspace(agent, header.as_ref())?;
         let (writer, loaded) = transcripts.open(id)?;
+        // The program ended between the summary and the segment that was to begin after it.
+        let begins_segment = matches!(loaded.records.last(), Some(Record::Summarised { .. }));
         let mut files = Vec::new();
         for record in &loaded.records {
-            if let Record::Result { files_modified, .. } = record {
-                add_files(&mut files, files_modified.iter().cloned());
+            match record {
+                Record::Result { files_modified, .. } => {
+                    add_files(&mut files, files_modified.iter().cloned());
+                }
+                Record::Carried(carried) => add_files(&mut files, carried.files_modified.iter().cloned()),
+                _ => {}
             }
         }
         let redactor = agent.0.toolkit.redactor().clone();
@@ -233,6 +247,9 @@ impl Session {
         let mut session = Self::new(agent, journal, loaded.header, is_owner);
         session.files = files;
         session.is_resumed = true;
+        if begins_segment && let Some(begin) = session.journal.segment(&session.header, &session.files)? {
+            begin()?;
+        }
         let lost = session.journal.conversation.pending().map(|pending| (pending.answer, pending.lost()));
         if let Some((answer, lost)) = lost {
             for (call, output) in lost {
@@ -246,6 +263,11 @@ impl Session {
             }
         }
         Ok(session)
+    }
+
+    /// Begins a segment of the transcript, which is opened without the ones before.
+    pub(crate) async fn begin_segment(&self) -> Result<(), TranscriptError> {
+        self.journal.begin_segment(&self.header, &self.files).await
     }
 
     /// Returns true if a call waits for a person, as it did when the program ended.
@@ -435,81 +457,5 @@ pub(crate) fn add_files(files: &mut Vec<PathBuf>, more: impl IntoIterator<Item =
         if !files.contains(&file) {
             files.push(file);
         }
-    }
-}
-
-/// The transcript and the conversation that it adds up to.
-pub(crate) struct Journal {
-    writer: Option<Writer>,
-    pub(crate) conversation: Conversation,
-    /// It knows the secrets of the configuration: no line has one.
-    redactor: Redactor,
-}
-
-impl Journal {
-    /// Writes a line, and then lets it count.
-    pub(crate) fn record(&mut self, record: &Record) -> Result<(), TranscriptError> {
-        let redacted = without_secrets(&self.redactor, record);
-        let record = redacted.as_ref().unwrap_or(record);
-        if let Some(writer) = &mut self.writer {
-            writer.append(record)?;
-        }
-        self.apply(record)
-    }
-
-    /// Returns true if the lines are written to a file.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.writer.is_some()
-    }
-
-    /// Lets a line count that could not be written, so that at least this process has a whole conversation.
-    pub(crate) fn record_anyway(&mut self, record: &Record) -> Result<(), TranscriptError> {
-        let recorded = self.record(record);
-        if recorded.is_err() {
-            let redacted = without_secrets(&self.redactor, record);
-            let _ = self.apply(redacted.as_ref().unwrap_or(record));
-        }
-        recorded
-    }
-
-    fn apply(&mut self, record: &Record) -> Result<(), TranscriptError> {
-        self.conversation.apply(record).map_err(|reason| TranscriptError::Corrupt {
-            path: PathBuf::new(),
-            line: 0,
-            reason,
-        })
-    }
-
-    /// Adds a message, and returns its number.
-    pub(crate) fn say(&mut self, kind: Kind, message: Message) -> Result<u64, TranscriptError> {
-        self.say_consuming(kind, message, Vec::new())
-    }
-
-    /// Adds a message that holds queued messages of these ids, and returns its number.
-    pub(crate) fn say_consuming(
-        &mut self,
-        kind: Kind,
-        message: Message,
-        consumes: Vec<String>,
-    ) -> Result<u64, TranscriptError> {
-        let id = self.conversation.next_id();
-        self.record(&Record::Message { id, kind, message, consumes })?;
-        Ok(id)
-    }
-
-    /// Has all lines reach the disk, so that they survive a loss of power.
-    ///
-    /// # Errors
-    ///
-    /// The disk cannot take them.
-    pub(crate) async fn sync(&self) -> Result<(), TranscriptError> {
-        let Some(path) = self.writer.as_ref().map(|writer| writer.path().to_owned()) else { return Ok(()) };
-        let sync = {
-            let path = path.clone();
-            move || File::open(path).and_then(|file| file.sync_data())
-        };
-        let synced = tokio::task::spawn_blocking(sync).await.map_err(std::io::Error::other);
-        fail_points::pass("transcript_sync");
-        synced.and_then(|synced| synced).map_err(|error| TranscriptError::io("sync", &path, &error))
     }
 }

@@ -1,42 +1,52 @@
 //! Transcripts: every message, call and result of a conversation, in JSON Lines, as it happens.
 
 mod conversation;
-mod file;
+mod depth;
+mod files;
 mod fork;
+mod memory;
+mod parse;
 mod record;
 mod replay;
 mod retention;
 mod runs;
+mod segments;
+mod store;
+mod writer;
 
 pub(crate) use conversation::{Conversation, Item, Pending};
-pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
+pub use files::FileStore;
 pub use fork::DamagedTranscript;
+pub use memory::MemoryStore;
+pub(crate) use parse::{Damage, Loaded};
 pub use record::Kind;
-pub(crate) use record::{Header, Record, VERSION};
+pub(crate) use record::{CarriedMessage, Header, Record, VERSION};
 pub use replay::Replay;
 pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
+pub use store::{StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter};
+pub(crate) use writer::Writer;
 
 use serde::Serialize;
-use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_models::Message;
 
 /// The extension of the directory of a transcript's copies of changed files.
-pub(crate) const COPIES: &str = "files";
-/// The extension of a transcript that is not there whole yet.
-const NEW: &str = "new";
+const COPIES: &str = "files";
 /// The longest id of a transcript.
 const MAX_ID_BYTES: usize = 100;
 
-/// The directory of transcripts. Each is a file `<id>.jsonl`, readable by its owner alone.
+/// The transcripts of a [store](TranscriptStore), which is a directory by default, and the copies of files that their runs changed.
 ///
-/// A transcript holds what the model read and wrote. Secrets of the configuration are redacted in it; others in tool results are not.
+/// A transcript holds what the model read and wrote. Secrets of the configuration are redacted in it; others in tool results are not. After each
+/// summary of the conversation it goes on in a new segment, so that it is opened without reading what was before.
 #[derive(Debug, Clone)]
 pub struct Transcripts {
     directory: PathBuf,
+    store: Arc<dyn TranscriptStore>,
 }
 
 /// Why a transcript cannot be used.
@@ -60,7 +70,7 @@ pub enum TranscriptError {
         path: PathBuf,
     },
     /// A line is not what was written.
-    #[error("cannot read transcript {}: line {line} is damaged ({reason}); {}", path.display(), if *line > 1 {
+    #[error("cannot read transcript {}: line {line} is damaged ({reason}); {}", path.display(), if *line > 2 {
         "fork it at a message before that line"
     } else {
         "nothing stands before that line, so begin a new conversation"
@@ -128,7 +138,10 @@ pub enum TranscriptError {
 
 impl TranscriptError {
     pub(crate) fn io(action: &'static str, path: &Path, error: &io::Error) -> Self {
-        Self::Io { action, path: path.to_owned(), reason: error.to_string() }
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Self::InUse { path: path.to_owned() },
+            _ => Self::Io { action, path: path.to_owned(), reason: error.to_string() },
+        }
     }
 }
 
@@ -174,7 +187,13 @@ pub struct TranscriptMessage {
 impl Transcripts {
     /// Returns the transcripts in a directory, which need not be there yet.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into() }
+        let directory = directory.into();
+        Self { store: Arc::new(FileStore::new(&directory)), directory }
+    }
+
+    /// Returns the transcripts of a store. The directory, which need not be there yet, has the copies of changed files alone.
+    pub fn in_store(store: Arc<dyn TranscriptStore>, directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), store }
     }
 
     /// Returns the directory.
@@ -184,7 +203,8 @@ impl Transcripts {
 
     /// Returns all transcripts that can be read, the latest first. Blocks.
     pub fn list(&self) -> Vec<TranscriptInfo> {
-        let mut list: Vec<TranscriptInfo> = self.ids().filter_map(|id| self.info(&id)).collect();
+        let mut list: Vec<TranscriptInfo> =
+            self.stored().iter().filter_map(|stored| self.info(stored)).collect();
         list.sort_by(|one, other| (other.changed, &other.id).cmp(&(one.changed, &one.id)));
         list
     }
@@ -214,89 +234,71 @@ impl Transcripts {
             .collect())
     }
 
-    /// The ids of the files in the directory.
-    fn ids(&self) -> impl Iterator<Item = String> {
-        let entries = std::fs::read_dir(&self.directory).into_iter().flatten();
-        entries.filter_map(|entry| {
-            let name = entry.ok()?.file_name();
-            name.to_str()?.strip_suffix(".jsonl").map(str::to_owned)
-        })
-    }
-
-    /// The first line of a transcript, if it can be read. Blocks.
-    pub(crate) fn header(&self, id: &str) -> Option<Header> {
-        read_header(&self.existing(id).ok()?)
-    }
-
-    /// The first lines of all transcripts that can be read. Blocks.
-    pub(crate) fn headers(&self) -> Vec<Header> {
-        self.ids().filter_map(|id| read_header(&self.path(&id).ok()?)).collect()
-    }
-
-    fn info(&self, id: &str) -> Option<TranscriptInfo> {
-        let path = self.path(id).ok()?;
-        let changed = path.metadata().and_then(|metadata| metadata.modified()).ok()?;
-        let Loaded { header, conversation, records, .. } = read(&path, Damage::Stop).ok()?;
-        let task = records.iter().find_map(|record| match record {
-            Record::Run { request: Some(request), .. } => Some(request.task.clone()),
-            _ => None,
+    /// All transcripts of the store whose ids are plain.
+    fn stored(&self) -> Vec<StoredTranscript> {
+        let mut stored = self.store.list().unwrap_or_else(|error| {
+            tracing::warn!(target: "toolkit::agent", %error, "the transcripts cannot be listed");
+            Vec::new()
         });
+        stored.retain(|stored| is_id(&stored.id));
+        stored
+    }
+
+    fn info(&self, stored: &StoredTranscript) -> Option<TranscriptInfo> {
+        let Loaded { header, conversation, .. } = self.load_stored(stored).ok()?;
         Some(TranscriptInfo {
-            id: id.to_owned(),
+            id: stored.id.clone(),
             workspace: header.workspace,
             agent: header.agent,
             parent: header.parent,
             depth: header.depth,
-            task: task.unwrap_or_default(),
+            task: conversation.task.unwrap_or_default(),
             turns: conversation.turns,
-            changed: milliseconds(changed),
+            changed: milliseconds(stored.changed()),
         })
     }
 
-    pub(crate) fn load(&self, id: &str) -> Result<Loaded, TranscriptError> {
-        read(&self.existing(id)?, Damage::Refuse)
-    }
-
-    pub(crate) fn load_until_damage(&self, id: &str) -> Result<Loaded, TranscriptError> {
-        read(&self.existing(id)?, Damage::Stop)
-    }
-
     pub(crate) fn open(&self, id: &str) -> Result<(Writer, Loaded), TranscriptError> {
-        Writer::open(&self.existing(id)?)
+        self.existing(id)?;
+        Writer::open(&self.store, id)
+    }
+
+    /// Locks a transcript without reading it, until what is returned is dropped.
+    pub(crate) fn hold(&self, id: &str) -> Result<Box<dyn TranscriptWriter>, TranscriptError> {
+        let stored = self.existing(id)?;
+        let path = || self.store.path(id, stored.last());
+        self.store.open(id).map_err(|error| TranscriptError::io("open", &path(), &error))
     }
 
     /// Makes a transcript.
     pub(crate) fn create(&self, header: &Header) -> Result<Writer, TranscriptError> {
-        self.create_directory()?;
-        Writer::create(&self.path(&header.id)?, header)
+        Writer::create(&self.store, header)
     }
 
     /// Makes a transcript with lines that are there already, which is there whole or not at all.
     pub(crate) fn create_whole(&self, header: &Header, records: &[Record]) -> Result<(), TranscriptError> {
-        self.create_directory()?;
-        Writer::create_whole(&self.path(&header.id)?, header, records)
+        let created =
+            writer::lines(header, records).and_then(|lines| self.store.create_whole(&header.id, &lines));
+        created.map_err(|error| TranscriptError::io("create", &self.store.path(&header.id, 1), &error))
     }
 
-    fn create_directory(&self) -> Result<(), TranscriptError> {
-        let cannot =
-            |error: io::Error| TranscriptError::io("create the directory of", &self.directory, &error);
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.directory).map_err(cannot)
-    }
-
-    pub(crate) fn existing(&self, id: &str) -> Result<PathBuf, TranscriptError> {
-        let path = self.path(id)?;
-        if path.is_file() { Ok(path) } else { Err(self.unknown(id)) }
-    }
-
-    pub(crate) fn path(&self, id: &str) -> Result<PathBuf, TranscriptError> {
+    pub(crate) fn existing(&self, id: &str) -> Result<StoredTranscript, TranscriptError> {
         // Nobody names a file elsewhere by an id.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        let is_id = !id.is_empty() && id.len() <= MAX_ID_BYTES && id.bytes().all(is_plain);
-        if is_id { Ok(self.directory.join(format!("{id}.jsonl"))) } else { Err(self.unknown(id)) }
+        if !is_id(id) {
+            return Err(self.unknown(id));
+        }
+        self.store.get(id).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => self.unknown(id),
+            _ => TranscriptError::io("read", &self.store.path(id, 1), &error),
+        })
+    }
+
+    /// The directory of the copies of files that a transcript's runs changed.
+    pub(crate) fn copies(&self, id: &str) -> Result<PathBuf, TranscriptError> {
+        if !is_id(id) {
+            return Err(self.unknown(id));
+        }
+        Ok(self.directory.join(format!("{id}.{COPIES}")))
     }
 
     fn unknown(&self, id: &str) -> TranscriptError {
@@ -305,6 +307,11 @@ impl Transcripts {
             directory: self.directory.clone(),
         }
     }
+}
+
+fn is_id(id: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !id.is_empty() && id.len() <= MAX_ID_BYTES && id.bytes().all(is_plain)
 }
 
 /// An id that sorts by time.

@@ -6,6 +6,8 @@ use crate::error::HostError;
 use crate::host::{Host, Tasks};
 #[cfg(feature = "agent")]
 use crate::models::with_models;
+#[cfg(feature = "agent")]
+use crate::retention;
 #[cfg(feature = "mcp")]
 use crate::servers::{self, McpSelection};
 #[cfg(feature = "mcp")]
@@ -35,7 +37,7 @@ type Report = Box<dyn Fn(Result<Reloaded, BootstrapError>) + Send + Sync>;
 /// | the caller | [`caller`](Self::caller) | one with the workspace of the sources |
 /// | the approver | [`approver`](Self::approver) | none: permission prompts are denied |
 /// | recorded calls | [`history`](Self::history) | kept in the data directory |
-/// | background tasks | [`background_tasks`](Self::background_tasks) | hourly clean-up; a changed configuration is reloaded |
+/// | background tasks | [`background_tasks`](Self::background_tasks) | hourly clean-up, also of old conversations; a changed configuration is reloaded |
 /// | MCP servers | `mcp_servers`, `further_mcp_servers` | all of the configuration |
 /// | agents | `agents` | checkpoints of changed files, transcripts in the data directory |
 /// | meter | `meter` | counts what requests to models and endpoints use, in memory, without budgets |
@@ -220,6 +222,8 @@ impl HostBuilder {
             #[cfg(feature = "agent")]
             transcripts,
             #[cfg(feature = "agent")]
+            agents: self.agents,
+            #[cfg(feature = "agent")]
             meter: self.meter,
         })
     }
@@ -258,6 +262,9 @@ pub struct PreparedHost {
     further_servers: Option<McpServers>,
     #[cfg(feature = "agent")]
     transcripts: Option<toolkit_agent::Transcripts>,
+    /// True if the host has agents, whose transcripts are cleaned up.
+    #[cfg(feature = "agent")]
+    agents: bool,
     #[cfg(feature = "agent")]
     meter: Meter,
 }
@@ -282,6 +289,9 @@ impl PreparedHost {
         let tasks = self.report.map(|report| Tasks {
             _cleanup: toolkit.spawn_cleanup(),
             _follow: toolkit.follow_configuration(self.load.clone(), report),
+            #[cfg(feature = "agent")]
+            _retention: (self.transcripts.clone().filter(|_| self.agents))
+                .map(|transcripts| retention::spawn_clean_up(&toolkit, transcripts)),
         });
         Ok(Host {
             toolkit,

@@ -44,6 +44,8 @@ pub struct Host {
 pub(crate) struct Tasks {
     pub(crate) _cleanup: CleanupTask,
     pub(crate) _follow: FollowTask,
+    #[cfg(feature = "agent")]
+    pub(crate) _retention: Option<crate::retention::RetentionTask>,
 }
 
 impl Host {

@@ -45,6 +45,8 @@ mod models;
 mod page_reader;
 #[cfg(all(feature = "agent", feature = "media"))]
 mod picture_reader;
+#[cfg(feature = "agent")]
+mod retention;
 #[cfg(all(feature = "agent", feature = "mcp"))]
 mod sampling;
 #[cfg(feature = "mcp")]

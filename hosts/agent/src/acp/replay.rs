@@ -3,18 +3,29 @@
 use super::content::{chunk, kind};
 use super::updates::past_call;
 use crate::agent::Inner;
-use crate::transcript::{Kind, Record};
+use crate::transcript::{CarriedMessage, Kind, Record};
 use serde_json::Value;
 use std::collections::HashMap;
 use toolkit::{Content, ToolCall};
-use toolkit_models::{Answer, AssistantPart, Message, ToolOutput};
+use toolkit_models::{AssistantMessage, AssistantPart, Message, ToolOutput, ToolResults, UserMessage};
 
 /// The updates for all that was said and done, in order, also before messages were summarised.
 pub(super) fn replay(records: &[Record], agent: &Inner) -> Vec<Value> {
     let mut results: HashMap<(u64, usize), &ToolOutput> = HashMap::new();
     for record in records {
-        if let Record::Result { answer, call, output, .. } = record {
-            results.insert((*answer, *call), output);
+        match record {
+            Record::Result { answer, call, output, .. } => {
+                results.insert((*answer, *call), output);
+            }
+            Record::Carried(carried) => {
+                for CarriedMessage { id, message, .. } in &carried.messages {
+                    let Message::Tools(ToolResults { results: of_answer }) = message else { continue };
+                    for (place, output) in of_answer.iter().enumerate() {
+                        results.insert((id.saturating_sub(1), place), output);
+                    }
+                }
+            }
+            _ => {}
         }
     }
     let mut updates = Vec::new();
@@ -25,18 +36,26 @@ pub(super) fn replay(records: &[Record], agent: &Inner) -> Vec<Value> {
                 message: Message::User(message),
                 consumes,
                 ..
-            } => {
-                let texts = message.content.iter().filter_map(Content::as_text);
-                updates.extend(texts.map(|text| {
-                    let mut update = chunk("user_message_chunk", text);
-                    if let Some(id) = consumes.first() {
-                        update["messageId"] = id.as_str().into();
-                    }
-                    update
-                }));
-            }
+            } => updates.extend(user_updates(message, "user_message_chunk", consumes.first())),
             Record::Answer { id, answer, .. } => {
-                updates.extend(answer_updates(*id, answer, &results, agent));
+                updates.extend(answer_updates(*id, &answer.message, &results, agent));
+            }
+            // The segments before are not there any more.
+            Record::Carried(carried) => {
+                for CarriedMessage { id, kind, message } in &carried.messages {
+                    match (kind, message) {
+                        (Kind::Task | Kind::Addition, Message::User(message)) => {
+                            updates.extend(user_updates(message, "user_message_chunk", None));
+                        }
+                        (Kind::Summary, Message::User(message)) => {
+                            updates.extend(user_updates(message, "agent_message_chunk", None));
+                        }
+                        (_, Message::Assistant(answer)) => {
+                            updates.extend(answer_updates(*id, answer, &results, agent));
+                        }
+                        _ => {}
+                    }
+                }
             }
             _ => {}
         }
@@ -44,15 +63,28 @@ pub(super) fn replay(records: &[Record], agent: &Inner) -> Vec<Value> {
     updates
 }
 
+fn user_updates(message: &UserMessage, update: &str, id: Option<&String>) -> Vec<Value> {
+    let texts = message.content.iter().filter_map(Content::as_text);
+    texts
+        .map(|text| {
+            let mut update = chunk(update, text);
+            if let Some(id) = id {
+                update["messageId"] = id.as_str().into();
+            }
+            update
+        })
+        .collect()
+}
+
 fn answer_updates(
     message: u64,
-    answer: &Answer,
+    answer: &AssistantMessage,
     results: &HashMap<(u64, usize), &ToolOutput>,
     agent: &Inner,
 ) -> Vec<Value> {
     let mut place = 0;
     let mut updates = Vec::new();
-    for part in &answer.message.content {
+    for part in &answer.content {
         match part {
             AssistantPart::Text { text } if !text.is_empty() => {
                 updates.push(chunk("agent_message_chunk", text));

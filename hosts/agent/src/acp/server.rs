@@ -178,8 +178,9 @@ impl Server {
                 Err(error) => break Err(error),
             }
         };
+        // Nobody has cancelled them: a prompt that is sent again goes on.
         for session in self.sessions().values() {
-            session.cancel(None);
+            session.interrupt();
         }
         let ended = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(FAREWELL, ended).await;
@@ -266,7 +267,7 @@ impl Server {
                     if let Some(open) = server.forget_idle(&session_id)? {
                         open.end().await;
                     }
-                    let start = if is_load { Start::Load(&session_id) } else { Start::Resume(&session_id) };
+                    let start = if is_load { Start::Load(session_id) } else { Start::Resume(session_id) };
                     let session = server.open(setup, start).await?;
                     Ok(json!({"modes": session.modes()}))
                 }))
@@ -321,7 +322,7 @@ impl Server {
         })
     }
 
-    async fn open(&self, given: Setup, start: Start<'_>) -> Result<Arc<Session>, Fault> {
+    async fn open(&self, given: Setup, start: Start) -> Result<Arc<Session>, Fault> {
         if !given.cwd.is_absolute() || !given.cwd.is_dir() {
             let cwd = toolkit::text::escape_line(&given.cwd.display().to_string()).into_owned();
             return Err(Fault::params(format!("`cwd` is not a directory: {cwd}; give an absolute path")));
@@ -342,7 +343,9 @@ impl Server {
             self.host.transcripts(),
             &self.conversations,
             start,
-        ) {
+        )
+        .await
+        {
             Ok(conversation) => Arc::new(conversation),
             Err(fault) => {
                 ending.run().await;

@@ -6,7 +6,7 @@ use super::replay::replay;
 use super::rpc::Fault;
 use super::updates::Updates;
 use super::{AcpAgent, AcpEnding, AcpSetup, Client, Link, SharedLink};
-use crate::agent::AgentBuilder;
+use crate::agent::{Agent, AgentBuilder};
 use crate::conversations::{
     Conversation, ConversationOptions, Conversations, Ended, IncomingMessage, Mode, Receipt,
 };
@@ -14,7 +14,7 @@ use crate::events::AgentEvent;
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::StopReason;
-use crate::transcript::{TranscriptError, Transcripts, new_id};
+use crate::transcript::{Damage, Record, TranscriptError, Transcripts, new_id};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,22 +88,22 @@ impl Ending {
 }
 
 /// The beginning of a session: new, or from a transcript.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Start<'a> {
+#[derive(Debug, Clone)]
+pub(super) enum Start {
     New,
     /// From a transcript, whose messages are shown again.
-    Load(&'a str),
-    Resume(&'a str),
+    Load(String),
+    Resume(String),
 }
 
 impl Session {
-    pub(super) fn open(
+    pub(super) async fn open(
         setup: &AcpSetup,
         agent: AgentBuilder,
         client: &Client,
         transcripts: &Transcripts,
         conversations: &Conversations,
-        start: Start<'_>,
+        start: Start,
     ) -> Result<Self, Fault> {
         let link = Arc::new(Link {
             client: client.clone(),
@@ -115,23 +115,18 @@ impl Session {
             .approver(Editor::new(Arc::clone(&link)))
             .final_answer(FinalAnswer::Text)
             .build();
-        let session = match start {
-            Start::New => agent.session(&DelegationRequest::default()),
-            Start::Load(id) | Start::Resume(id) => agent.resume_or_fork(id),
+        // Files are read on another thread: this one serves the editor.
+        let opening = {
+            let (agent, transcripts) = (agent.clone(), transcripts.clone());
+            move || opened(&agent, &transcripts, start)
         };
-        let session = session.map_err(|error| fault(&error))?;
-        let id = match start {
-            Start::New => session.id(),
-            Start::Load(id) | Start::Resume(id) => id,
-        };
-        let id = id.to_owned();
+        let opened = tokio::task::spawn_blocking(opening).await;
+        let opened = opened.map_err(|error| Fault::new(Fault::INTERNAL, error.to_string()))?;
+        let Opened { session, id, records } = opened.map_err(|error| fault(&error))?;
         // It is set here alone.
         let _ = link.session.set(id.clone());
-        if let Start::Load(_) = start {
-            let records = transcripts.load(session.id()).map_err(|error| fault(&error))?.records;
-            for update in replay(&records, &agent.0) {
-                link.update(&update);
-            }
+        for update in replay(&records, &agent.0) {
+            link.update(&update);
         }
         if let Some(damage) = session.damage() {
             tracing::warn!(target: "toolkit::agent", "{damage}");
@@ -239,6 +234,11 @@ impl Session {
         }
     }
 
+    /// Ends the prompt that is under way as a crash would: sent again, it goes on.
+    pub(super) fn interrupt(&self) {
+        self.conversation.interrupt();
+    }
+
     /// Waits for the end of a prompt.
     pub(super) async fn prompt(&self, sent: Sent) -> Result<Value, Fault> {
         let Sent { message, receipt } = sent;
@@ -274,6 +274,29 @@ impl Session {
         }
         Ok(stopped(stop_reason, message))
     }
+}
+
+/// A session of the library that was opened, and the records to show.
+struct Opened {
+    session: crate::session::Session,
+    id: String,
+    records: Vec<Record>,
+}
+
+/// Opens a session. Blocks.
+fn opened(agent: &Agent, transcripts: &Transcripts, start: Start) -> Result<Opened, TranscriptError> {
+    let (session, id, is_shown) = match start {
+        Start::New => {
+            let session = agent.session(&DelegationRequest::default())?;
+            let id = session.id().to_owned();
+            (session, id, false)
+        }
+        Start::Load(id) => (agent.resume_or_fork(&id)?, id, true),
+        Start::Resume(id) => (agent.resume_or_fork(&id)?, id, false),
+    };
+    let records =
+        if is_shown { transcripts.load_history(session.id(), Damage::Refuse)?.records } else { Vec::new() };
+    Ok(Opened { session, id, records })
 }
 
 /// The answer to a prompt.

@@ -112,6 +112,8 @@ pub(super) struct State {
     pub(super) resumes: Option<NextRun>,
     /// The run that a crash interrupted, and that goes on if its message is sent again before another run begins.
     pub(super) interrupted: Option<String>,
+    /// True once its runs end as by a crash.
+    pub(super) is_interrupted: bool,
     /// True if something waits for the model that no message brought.
     pub(super) has_news: bool,
     /// True if a run has to begin with it.
@@ -125,6 +127,8 @@ pub(super) struct Running {
     /// The message that is its task.
     pub(super) task: Option<String>,
     pub(super) cancel: CancellationToken,
+    /// Cancelled before `cancel` if the run is interrupted.
+    pub(super) interrupt: CancellationToken,
 }
 
 impl Conversation {
@@ -138,6 +142,7 @@ impl Conversation {
             agent,
             running: None,
             resumes: None,
+            is_interrupted: false,
             has_news: false,
             wakes_next: false,
             interrupted: session.open_run().map(|run| match run {
@@ -272,6 +277,19 @@ impl Conversation {
     pub fn cancel(&self) -> bool {
         let state = self.0.lock();
         state.running.as_ref().map(|running| running.cancel.cancel()).is_some()
+    }
+
+    /// Ends the run under way at once, as a crash would, and begins no other: its calls that ran are reported to the model as interrupted, a question
+    /// that waits stays open, and the run has no end in the transcript, so that it goes on when the conversation is opened again. Returns false if
+    /// none is under way. [`end`](Self::end) waits until the transcript is closed.
+    pub fn interrupt(&self) -> bool {
+        let mut state = self.0.lock();
+        state.is_interrupted = true;
+        if let Some(running) = &state.running {
+            running.interrupt.cancel();
+        }
+        self.0.ending.cancel();
+        state.running.is_some()
     }
 
     /// Takes a message back that waits, or cancels the run of which it is the task. Returns false if it is neither.

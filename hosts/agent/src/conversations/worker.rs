@@ -16,6 +16,7 @@ pub(super) struct NextRun {
     /// `None` for a run that a crash interrupted, and for one that the end of a background job begins.
     task: Option<IncomingMessage>,
     cancel: CancellationToken,
+    interrupt: CancellationToken,
 }
 
 /// Ends what belongs to a conversation, also when its task panics.
@@ -106,24 +107,32 @@ impl Shared {
         message: Option<String>,
         task: Option<IncomingMessage>,
     ) -> NextRun {
-        let cancel = self.ending.child_token();
+        let (cancel, interrupt) = (self.ending.child_token(), CancellationToken::new());
+        if state.is_interrupted {
+            interrupt.cancel();
+        }
         state.interrupted = None;
         (state.has_news, state.wakes_next) = (false, false);
-        state.running = Some(Running { run: id.clone(), task: message, cancel: cancel.clone() });
-        NextRun { id, task, cancel }
+        state.running = Some(Running {
+            run: id.clone(),
+            task: message,
+            cancel: cancel.clone(),
+            interrupt: interrupt.clone(),
+        });
+        NextRun { id, task, cancel, interrupt }
     }
 }
 
 /// Does a run to its end. Returns false if it could not be recorded.
 async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) -> bool {
-    let NextRun { id: run, task, cancel } = next;
+    let NextRun { id: run, task, cancel, interrupt } = next;
     let (mode, agent) = {
         let state = shared.lock();
         (state.mode, state.agent.clone())
     };
     let agent = or_cancelled(mode.apply(&agent), &cancel).await.unwrap_or(agent);
     session.set_agent(agent);
-    let options = RunOptions::new().cancel(cancel).run(run.clone()).observer({
+    let options = RunOptions::new().cancel(cancel).interrupt(interrupt).run(run.clone()).observer({
         let (shared, run) = (Arc::clone(shared), run.clone());
         move |event| observe(&shared, &run, event)
     });

@@ -321,6 +321,9 @@ impl Run<'_> {
                 };
                 self.end_step(&call.id, outcome, None);
                 let files = result.output().map(|output| output.files_modified.clone()).unwrap_or_default();
+                if self.is_left_open(place) {
+                    return Ok(());
+                }
                 self.note_repeat(&result, call);
                 let error = result.error().map(toolkit::ToolError::kind);
                 self.give(answer, place, (*result).into(), files, error)

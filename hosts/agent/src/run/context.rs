@@ -197,6 +197,7 @@ impl Run<'_> {
                     let before = self.estimate(tools);
                     let id = self.session.journal.conversation.next_id();
                     self.session.journal.record(&Record::Summarised { id, until, keep, message, usage })?;
+                    self.session.begin_segment().await?;
                     let after = self.estimate(tools);
                     self.observer.send(AgentEvent::Compacted { how: Compaction::Summarised, before, after });
                     return Ok(());

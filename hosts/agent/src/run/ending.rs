@@ -72,8 +72,18 @@ impl Run<'_> {
             usage: self.ledger.usage(),
             stop_reason: reason,
         };
-        let result = without_secrets(self.agent.toolkit.redactor(), &result).unwrap_or(result);
-        let result = self.store(result).await;
+        let result = match without_secrets(self.agent.toolkit.redactor(), &result) {
+            Ok(redacted) => redacted.unwrap_or(result),
+            Err(error) => ToolAgentResult {
+                summary: format!("The account is left out: {error}."),
+                details: None,
+                errors: Vec::new(),
+                files_modified: Vec::new(),
+                steps: Vec::new(),
+                ..result
+            },
+        };
+        let result = if self.is_interrupted(reason) { result } else { self.store(result).await };
         self.observer.send(AgentEvent::Finished { run: self.id.clone(), result: Box::new(result.clone()) });
         result
     }
@@ -96,9 +106,27 @@ impl Run<'_> {
         result
     }
 
-    /// Gives every call without a result one: the run ends before it does.
+    /// Returns true if the run ends as by a crash, and goes on when it is resumed.
+    fn is_interrupted(&self, reason: StopReason) -> bool {
+        reason == StopReason::Cancelled && self.interrupt.is_cancelled()
+    }
+
+    /// Returns true if a call of an interrupted run waits for a person: it is begun and asked again when the run goes on.
+    pub(super) fn is_left_open(&self, call: usize) -> bool {
+        let pending = self.session.journal.conversation.pending();
+        self.interrupt.is_cancelled() && pending.is_some_and(|pending| pending.may_begin_again(call))
+    }
+
+    /// Gives every call without a result one: the run ends before it does. If it is interrupted, those are left that are begun again.
     pub(super) fn settle(&mut self, reason: StopReason) {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
+        if self.is_interrupted(reason) {
+            for (call, output) in pending.lost() {
+                self.give_lost(pending.answer, call, output);
+            }
+            self.abandon_steps("the program ends");
+            return;
+        }
         let why = match reason {
             StopReason::Cancelled => "the user cancelled the run",
             StopReason::Timeout => "the time limit was reached",
@@ -113,17 +141,15 @@ impl Run<'_> {
                 format!("not run: {why} before the call began")
             };
             let output = ToolOutput::error(call, text);
-            let record = Record::Result {
-                answer: pending.answer,
-                call: place,
-                output,
-                files_modified: Vec::new(),
-                error: None,
-            };
-            // The error is that of the run's end.
-            let _ = self.session.journal.record_anyway(&record);
+            self.give_lost(pending.answer, place, output);
         }
         self.abandon_steps(why);
+    }
+
+    fn give_lost(&mut self, answer: u64, call: usize, output: ToolOutput) {
+        let record = Record::Result { answer, call, output, files_modified: Vec::new(), error: None };
+        // The error is that of the run's end.
+        let _ = self.session.journal.record_anyway(&record);
     }
 }
 

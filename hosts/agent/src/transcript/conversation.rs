@@ -1,8 +1,9 @@
 //! The conversation that the lines of a transcript add up to.
 
-use super::record::{Kind, Record};
+use super::record::{Carried, CarriedMessage, Kind, Record};
 use super::runs::Runs;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use toolkit::{Content, ToolCall};
 use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
 
@@ -17,6 +18,8 @@ pub(crate) struct Conversation {
     next_id: u64,
     /// How many turns there were.
     pub(crate) turns: u32,
+    /// The first task.
+    pub(crate) task: Option<String>,
     pub(crate) runs: Runs,
 }
 
@@ -92,11 +95,13 @@ impl Conversation {
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
         self.runs.apply(record);
         match record {
-            Record::Transcript(_)
-            | Record::Format { .. }
-            | Record::Run { .. }
-            | Record::End { .. }
-            | Record::Failed { .. } => {}
+            Record::Transcript(_) | Record::Format { .. } | Record::End { .. } | Record::Failed { .. } => {}
+            Record::Run { request, .. } => {
+                if let (None, Some(request)) = (&self.task, request) {
+                    self.task = Some(request.task.clone());
+                }
+            }
+            Record::Carried(carried) => self.carry(carried)?,
             Record::Forked { .. } => {
                 // None of its calls may begin again: the other conversation goes on with them, or they may have acted.
                 if let Some(pending) = &mut self.pending {
@@ -181,6 +186,37 @@ impl Conversation {
                 self.next_id = id + 1;
             }
         }
+        Ok(())
+    }
+
+    /// Returns what a new segment begins with; `None` while calls have no results.
+    pub(crate) fn carried(&self, files_modified: Vec<PathBuf>) -> Option<Carried> {
+        let messages = self.items.iter().map(|Item { id, kind, message, .. }| CarriedMessage {
+            id: *id,
+            kind: *kind,
+            message: message.clone(),
+        });
+        self.pending.is_none().then(|| Carried {
+            task: self.task.clone(),
+            turns: self.turns,
+            next_id: self.next_id(),
+            messages: messages.collect(),
+            runs: self.runs.carried(),
+            files_modified,
+        })
+    }
+
+    fn carry(&mut self, carried: &Carried) -> Result<(), String> {
+        if self.next_id > 0 {
+            return Err("a segment begins behind its first lines".to_owned());
+        }
+        // Not in the order of their numbers: a summary stands before later messages.
+        for CarriedMessage { id, kind, message } in &carried.messages {
+            self.push(*id, *kind, message.clone());
+        }
+        self.check(carried.next_id)?;
+        (self.next_id, self.turns) = (carried.next_id, carried.turns);
+        self.task.clone_from(&carried.task);
         Ok(())
     }
 

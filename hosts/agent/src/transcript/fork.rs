@@ -1,12 +1,11 @@
 //! A transcript that begins as another one did.
 
-use super::file::Writer;
-use super::record::Fork;
+use super::parse::{Damage, Loaded};
+use super::record::{Carried, Fork};
 use super::{Header, Record, TranscriptError, Transcripts, VERSION, new_id, now};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io;
-use std::path::Path;
+use std::io::{self, Read as _};
 
 /// A damaged transcript, and the fork in which its conversation goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,15 +35,14 @@ impl fmt::Display for DamagedTranscript {
 
 impl Transcripts {
     /// Copies a transcript up to a message, and returns the id of the copy. The results of a message with tool calls belong to it.
-    /// Without a message all is copied.
+    /// Without a message all is copied. The copy begins with the segment that has the message, and with what the segments before add up to.
     /// Of a damaged transcript, the lines before the damage can be copied. Blocks.
     ///
     /// # Errors
     ///
     /// There is no such transcript or message, or the copy cannot be written.
     pub fn fork(&self, id: &str, message: Option<u64>) -> Result<String, TranscriptError> {
-        let loaded = self.load_until_damage(id)?;
-        let last = loaded.records.iter().filter_map(number).max().unwrap_or_default();
+        let (loaded, last) = self.load_with(id, message)?;
         let until = message.unwrap_or(last);
         let has_results = |record: &Record| match record {
             Record::Answer { id, answer, .. } => {
@@ -65,6 +63,21 @@ impl Transcripts {
         self.create_fork(loaded.header, records, fork, Vec::new())
     }
 
+    /// Reads the segment that has a message, the last one without a message, and returns the number of the last message of all.
+    fn load_with(&self, id: &str, message: Option<u64>) -> Result<(Loaded, u64), TranscriptError> {
+        let stored = self.existing(id)?;
+        let mut loaded = self.load_stored(&stored)?;
+        let last = last_number(&loaded.records);
+        let is_before = |loaded: &Loaded| {
+            let carried = loaded.records.iter().find_map(carried);
+            carried.is_some_and(|carried| message.is_some_and(|message| message < carried.next_id))
+        };
+        while is_before(&loaded) && stored.segments.iter().any(|segment| segment.number < loaded.segment) {
+            loaded = self.load_segment(id, loaded.segment - 1, Damage::Stop)?;
+        }
+        Ok((loaded, last))
+    }
+
     /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. Blocks.
     ///
     /// # Errors
@@ -72,7 +85,7 @@ impl Transcripts {
     /// The transcript is not there any more, another process opens it, its first line is damaged, or the copy cannot be written.
     pub(crate) fn fork_before_damage(&self, id: &str) -> Result<String, TranscriptError> {
         // Two that open it at once go on in one fork, not in two.
-        let _held = Writer::hold(&self.existing(id)?)?;
+        let _held = self.hold(id)?;
         let is_its = |header: &Header| {
             let fork = header.forked_from.as_ref();
             fork.is_some_and(|fork| fork.transcript == id && fork.damaged_line.is_some())
@@ -81,14 +94,19 @@ impl Transcripts {
         if let Some(header) = made {
             return Ok(header.id);
         }
-        let loaded = self.load_until_damage(id)?;
-        let message = loaded.records.iter().filter_map(number).max().unwrap_or_default();
+        let stored = self.existing(id)?;
+        let loaded = self.load_stored(&stored)?;
+        let message = last_number(&loaded.records);
         let damaged_line = loaded.damage.map(|(line, _)| line);
         let fork = Fork { transcript: id.to_owned(), message, damaged_line };
-        let path = self.existing(id)?;
         let consumed = match damaged_line {
+            // Of a segment that adds up to nothing, all lines are behind the damage.
             Some(line) => {
-                consumed_behind(&path, line).map_err(|error| TranscriptError::io("read", &path, &error))?
+                let line = if loaded.segment < stored.last() { 0 } else { line };
+                let behind = self.consumed_behind(id, stored.last(), line);
+                behind.map_err(|error| {
+                    TranscriptError::io("read", &self.store.path(id, stored.last()), &error)
+                })?
             }
             None => Vec::new(),
         };
@@ -123,18 +141,35 @@ impl Transcripts {
         self.create_whole(&header, &records)?;
         Ok(header.id)
     }
+
+    /// The ids of the messages that the lines behind a damaged one tell as consumed, as far as they can be read. Without them a message that a
+    /// run has worked through would be sent, and done, again.
+    fn consumed_behind(&self, id: &str, segment: u32, damaged_line: usize) -> io::Result<Vec<String>> {
+        let mut bytes = Vec::new();
+        self.store.read(id, segment)?.read_to_end(&mut bytes)?;
+        let lines = bytes.split(|byte| *byte == b'\n').skip(damaged_line);
+        let consumed = lines.filter_map(|line| match serde_json::from_slice(line) {
+            Ok(Record::Message { consumes, .. }) => Some(consumes),
+            Ok(Record::Carried(carried)) => {
+                Some(carried.runs.consumed.into_iter().map(|(id, _)| id).collect())
+            }
+            _ => None,
+        });
+        Ok(consumed.flatten().collect())
+    }
 }
 
-/// The ids of the messages that the lines behind a damaged one tell as consumed, as far as they can be read. Without them a message that a
-/// run has worked through would be sent, and done, again.
-fn consumed_behind(path: &Path, damaged_line: usize) -> io::Result<Vec<String>> {
-    let bytes = std::fs::read(path)?;
-    let lines = bytes.split(|byte| *byte == b'\n').skip(damaged_line);
-    let consumed = lines.filter_map(|line| match serde_json::from_slice(line) {
-        Ok(Record::Message { consumes, .. }) => Some(consumes),
+/// The number of the last message.
+fn last_number(records: &[Record]) -> u64 {
+    let before = records.iter().find_map(carried).map(|carried| carried.next_id.saturating_sub(1));
+    records.iter().filter_map(number).max().or(before).unwrap_or_default()
+}
+
+fn carried(record: &Record) -> Option<&Carried> {
+    match record {
+        Record::Carried(carried) => Some(carried),
         _ => None,
-    });
-    Ok(consumed.flatten().collect())
+    }
 }
 
 /// The number of the message that a line adds.

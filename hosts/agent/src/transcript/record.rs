@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use toolkit::ToolErrorKind;
 use toolkit_models::{Answer, AssistantMessage, Message, ToolOutput, Usage};
 
-/// The version of the format. Files of version 1, which tells no ids of runs and no questions, are read as well.
-pub(crate) const VERSION: u32 = 2;
+/// The version of the format. Files of version 1, which tells no ids of runs and no questions, and of version 2, which has one segment, are read
+/// as well.
+pub(crate) const VERSION: u32 = 3;
 
 /// A line of a transcript. The conversation is what its lines add up to, so that what is resumed is what was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub(crate) const VERSION: u32 = 2;
 pub(crate) enum Record {
     /// The first line.
     Transcript(Header),
+    /// The second line of a further segment: what the segments before add up to.
+    Carried(Box<Carried>),
     /// A run began.
     Run {
         /// Its id; an earlier version wrote none.
@@ -189,8 +192,56 @@ pub(crate) struct Header {
     /// The transcript that it was forked from, and the last message that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forked_from: Option<Fork>,
+    /// True if the next line is what the segments before add up to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) carries: bool,
     /// When it began, in milliseconds since 1970.
     pub(crate) at: u64,
+}
+
+/// The sum of the segments before, so that a conversation is opened without reading them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Carried {
+    /// The first task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<String>,
+    /// How many turns there were.
+    pub(crate) turns: u32,
+    /// The number of the next message.
+    pub(crate) next_id: u64,
+    /// The messages, as the model reads them.
+    pub(crate) messages: Vec<CarriedMessage>,
+    /// The runs.
+    #[serde(default)]
+    pub(crate) runs: CarriedRuns,
+    /// The files that calls reported as changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files_modified: Vec<PathBuf>,
+}
+
+/// A message of an earlier segment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CarriedMessage {
+    pub(crate) id: u64,
+    pub(crate) kind: Kind,
+    pub(crate) message: Message,
+}
+
+/// The runs of earlier segments.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CarriedRuns {
+    /// The run that goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) open: Option<String>,
+    /// The latest messages that were consumed, each with its run, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) consumed: Vec<(String, String)>,
+    /// The ends of the latest runs, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ended: Vec<(String, ToolAgentResult)>,
 }
 
 impl Header {

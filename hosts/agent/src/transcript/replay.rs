@@ -1,5 +1,6 @@
 //! A model that answers as it did in a transcript.
 
+use super::parse::Damage;
 use super::{Record, TranscriptError, Transcripts};
 use std::collections::VecDeque;
 use toolkit_models::{Answer, Scripted};
@@ -17,7 +18,7 @@ impl Transcripts {
     ///
     /// There is no such transcript, or it is damaged.
     pub fn replay(&self, id: &str) -> Result<Replay, TranscriptError> {
-        let records = self.load(id)?.records;
+        let records = self.load_history(id, Damage::Refuse)?.records;
         let answers = records.into_iter().filter_map(|record| match record {
             Record::Answer { answer, .. } => Some(*answer),
             _ => None,

@@ -1,11 +1,14 @@
 //! The runs of a conversation: which messages each has consumed, and how it ended.
 
-use super::record::Record;
+use super::record::{CarriedRuns, Record};
 use crate::result::ToolAgentResult;
 use std::collections::{HashMap, VecDeque};
 
 /// The most ends of runs that are held; older ones are in the file alone.
 const MAX_ENDS: usize = 100;
+
+/// The most consumed messages that a new segment is told of, the latest ones.
+const MAX_CARRIED: usize = 10_000;
 
 /// The runs that the lines of a transcript tell of.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +19,8 @@ pub(crate) struct Runs {
     begun: Option<String>,
     /// The messages that were consumed, each with its run.
     consumed: HashMap<String, String>,
+    /// Their ids in order.
+    order: Vec<String>,
     ended: VecDeque<(String, ToolAgentResult)>,
 }
 
@@ -39,6 +44,7 @@ impl Runs {
                     self.consume(id.clone(), run.clone());
                 }
             }
+            Record::Carried(carried) => self.carry(&carried.runs),
             Record::Forked { damaged_line: None, .. } => *self = Self::default(),
             // The end of its open run may stand behind the damage.
             Record::Forked { consumed, .. } => {
@@ -59,7 +65,28 @@ impl Runs {
 
     /// Notes that a run consumed a message.
     pub(crate) fn consume(&mut self, message: String, run: String) {
-        self.consumed.insert(message, run);
+        if self.consumed.insert(message.clone(), run).is_none() {
+            self.order.push(message);
+        }
+    }
+
+    /// Returns what a new segment is told of.
+    pub(super) fn carried(&self) -> CarriedRuns {
+        let latest = &self.order[self.order.len().saturating_sub(MAX_CARRIED)..];
+        let consumed = latest.iter().filter_map(|id| Some((id.clone(), self.consumed.get(id)?.clone())));
+        CarriedRuns {
+            open: self.open.clone(),
+            consumed: consumed.collect(),
+            ended: self.ended.iter().cloned().collect(),
+        }
+    }
+
+    fn carry(&mut self, carried: &CarriedRuns) {
+        self.open.clone_from(&carried.open);
+        for (id, run) in &carried.consumed {
+            self.consume(id.clone(), run.clone());
+        }
+        self.ended = carried.ended.iter().cloned().collect();
     }
 
     /// Notes the end of a run.

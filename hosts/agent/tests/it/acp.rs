@@ -96,6 +96,21 @@ impl Editor {
     async fn with(model: Arc<Scripted>, capabilities: Value, confirms: bool) -> Self {
         let (directory, transcripts) = transcripts();
         std::fs::create_dir(directory.path().join("work")).unwrap();
+        Self::of(directory, transcripts, model, capabilities, confirms).await
+    }
+
+    /// An editor in the directory of an earlier one.
+    async fn again(directory: tempfile::TempDir, transcripts: Transcripts, model: Arc<Scripted>) -> Self {
+        Self::of(directory, transcripts, model, json!({}), false).await
+    }
+
+    async fn of(
+        directory: tempfile::TempDir,
+        transcripts: Transcripts,
+        model: Arc<Scripted>,
+        capabilities: Value,
+        confirms: bool,
+    ) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);
         let ended = Arc::<AtomicUsize>::default();

@@ -342,3 +342,35 @@ async fn a_steering_message_is_taken_back_until_the_run_gets_it() {
 fn is_step(event: &ObservedEvent) -> bool {
     matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. }))
 }
+
+#[tokio::test]
+async fn a_conversation_that_is_interrupted_goes_on_where_it_was() {
+    let (_directory, transcripts) = transcripts();
+    let agent = |model: &Arc<Scripted>| {
+        let builder = Agent::builder(tools(&log()).build().unwrap(), Arc::clone(model) as _);
+        builder.final_answer(FinalAnswer::Text).transcripts(transcripts.clone()).build()
+    };
+    let conversations = Conversations::new();
+    let stalls = scripted([Answer::calls([call("1", "stall", json!({}))])]);
+    let session = agent(&stalls).session(&DelegationRequest::default()).unwrap();
+    let conversation = conversations.open("one", session, ConversationOptions::new()).unwrap();
+    let mut observation = conversation.observe();
+    let [first, second] = ["a", "b"].map(|id| conversation.send(IncomingMessage::new(id, id)).unwrap());
+    until(&mut observation, is_step).await;
+    let run = conversation.running().unwrap();
+    assert!(conversation.interrupt());
+    assert_eq!(in_time(first.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
+    assert!(!in_time(second.is_consumed()).await, "no other run begins");
+    in_time(conversation.end()).await;
+
+    let model = scripted([Answer::text("one"), Answer::text("two")]);
+    let session = agent(&model).resume(conversation.id()).unwrap();
+    assert_eq!((session.open_run(), session.end_of(&run)), (Some(&*run), None));
+    let conversation = conversations.open("two", session, ConversationOptions::new()).unwrap();
+    for (id, expected) in [("a", "one"), ("b", "two")] {
+        let ended = conversation.send(IncomingMessage::new(id, id)).unwrap().ended();
+        let ended = in_time(ended).await.unwrap();
+        assert_eq!((&*ended.result.summary, ended.run == run), (expected, id == "a"));
+    }
+    conversations.end_all().await;
+}

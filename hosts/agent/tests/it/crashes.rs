@@ -13,14 +13,15 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{approval::Answer as Approval, approval::CallbackApprover, tool_ref};
 use toolkit_agent::{
-    Agent, AgentEvent, ConversationOptions, Conversations, DelegationRequest, FinalAnswer, IncomingMessage,
-    Limits, ObservedEvent, Transcripts,
+    Agent, AgentEvent, ContextSettings, ConversationOptions, Conversations, DelegationRequest, FinalAnswer,
+    IncomingMessage, Limits, ObservedEvent, Transcripts,
 };
 use toolkit_models::{Answer, Message, Scripted};
 
 /// The directory in which the child works; it is a child where this is set.
 pub(crate) const DIRECTORY: &str = "TOOLKIT_AGENT_TEST_CRASHES_IN";
 pub(crate) const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
+const SUMMARY: &str = "what was so far";
 pub(crate) const MESSAGES: [&str; 4] = ["m1", "m2", "m3", "m4"];
 
 pub(crate) struct Ledger(pub(crate) PathBuf);
@@ -36,7 +37,8 @@ impl Ledger {
 #[tool(auto_execute)]
 async fn crash_effect(ledger: State<Ledger>, id: String) -> String {
     ledger.note("effects", &id);
-    format!("did {id}")
+    // It fills the context window, so that a summary, and with it a segment, is needed.
+    format!("did {id}{}", " and more".repeat(600))
 }
 
 /// Does something that a person must allow, and that must not be done twice.
@@ -56,12 +58,20 @@ async fn crash_stall() -> String {
 pub(crate) fn model() -> Scripted {
     Scripted::with(|request| {
         crate::common::assert_whole(&request.messages);
+        if let Some(Message::User(last)) = request.messages.last()
+            && last.content[0].as_text().is_some_and(|text| text.contains("has to be shortened"))
+        {
+            return Answer::text(SUMMARY).into();
+        }
         let tasks = request.messages.iter().enumerate().filter_map(|(at, message)| match message {
             Message::User(message) => Some((at, message.content.first()?.as_text()?.to_owned())),
             _ => None,
         });
         let (at, task) = tasks.rev().find(|(_, text)| MESSAGES.contains(&&**text)).unwrap();
-        let is_new = !request.messages[at..].iter().any(|message| matches!(message, Message::Assistant(_)));
+        let is_past = |message: &Message| {
+            matches!(message, Message::Assistant(_)) || format!("{message:?}").contains(SUMMARY)
+        };
+        let is_new = !request.messages[at..].iter().any(is_past);
         let named = |name: &str| {
             call(&format!("{task}-{name}"), &format!("crash_{name}"), json!({"id": format!("{task}-{name}")}))
         };
@@ -100,6 +110,7 @@ fn child() {
         let agent = Agent::builder(toolkit, Arc::new(model()))
             .limits(Limits::none())
             .final_answer(FinalAnswer::Text)
+            .context(ContextSettings::new().window_tokens(4_000))
             .approver(approver)
             .transcripts(transcripts.clone())
             .build();
@@ -175,6 +186,7 @@ fn check(points: &[String]) -> bool {
         assert!(run < points.len() && !error.contains("panicked"), "{points:?}: {error}");
         crashed += 1;
     }
+    assert!(segments(directory.path()).len() > 1, "{points:?}: no segment was begun");
     // Each message is reported, by the process that knew its end or a later one.
     let reported = lines_of(directory.path(), "reported");
     let reported: BTreeSet<&str> = reported.iter().map(|line| line.split(' ').next().unwrap()).collect();
@@ -182,10 +194,17 @@ fn check(points: &[String]) -> bool {
     crashed > 0
 }
 
-fn records(directory: &Path) -> Vec<Value> {
+/// The segments of the transcript, in their order.
+fn segments(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory.join("agents")).into_iter().flatten();
     let files = entries.map(|entry| entry.unwrap().path());
-    let texts = files.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|of| of == "jsonl")).collect();
+    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    files
+}
+
+fn records(directory: &Path) -> Vec<Value> {
+    let texts = segments(directory).into_iter().map(|path| fs::read_to_string(path).unwrap());
     texts
         .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())
         .collect()
@@ -256,14 +275,38 @@ fn at_some_lines_and_syncs_nothing_is_lost_or_repeated() {
     check(&[point("transcript_sync", 2), point("transcript_line", 4), point("transcript_sync", 3)]);
 }
 
+#[test]
+fn while_a_segment_begins_nothing_is_lost_or_repeated() {
+    for name in ["transcript_copied", "transcript_segment"] {
+        assert!(check(&[point(name, 1)]), "{name} was not passed");
+        check(&[point(name, 1), point(name, 1), point("transcript_line", 2)]);
+    }
+    // Each line before, of and behind its beginning: the summary, two lines of the segment, the next answer.
+    let first = lines_until_segment();
+    for pass in first..first + 4 {
+        assert!(check(&[point("transcript_line", pass)]), "line {pass} was not written");
+    }
+}
+
+/// The number of the line that is the first summary.
+fn lines_until_segment() -> usize {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "crashes::child", "--test-threads", "1"]);
+    command.env(DIRECTORY, directory.path()).env(FAIL_POINT, point("transcript_copied", 1));
+    assert!(!command.output().unwrap().status.success());
+    records(directory.path()).len()
+}
+
 #[allow(dead_code, reason = "the long tests check each")]
 pub(crate) fn check_each_point() {
-    for name in ["transcript_line", "transcript_sync"] {
+    for name in ["transcript_line", "transcript_sync", "transcript_copied", "transcript_segment"] {
         let mut pass = 1;
         while check(&[point(name, pass)]) {
             pass += 1;
         }
-        assert!(pass > 8, "{name}: {pass}");
+        let least = if name.ends_with("line") || name.ends_with("sync") { 8 } else { 1 };
+        assert!(pass > least, "{name}: {pass}");
         // The next process ends early, too.
         for next in 1..pass.min(12) {
             check(&[point(name, pass / 2), point("transcript_line", next)]);

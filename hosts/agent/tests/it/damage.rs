@@ -99,6 +99,29 @@ async fn a_damaged_transcript_goes_on_in_a_fork_and_its_owner_is_told() {
 }
 
 #[tokio::test]
+async fn a_message_that_was_consumed_behind_the_damage_is_not_done_again() {
+    let (_directory, transcripts) = transcripts();
+    let id = two_answers(&transcripts).await;
+    // The run of `b` begins there: its message stands behind.
+    damage(&transcripts, &id, "run", 1);
+    let model = scripted([Answer::text("three")]);
+    let agent =
+        builder(&log(), &model).final_answer(FinalAnswer::Text).transcripts(transcripts.clone()).build();
+    let session = agent.resume_or_fork(&id).unwrap();
+    assert_eq!(session.messages().len(), 2);
+    let conversations = Conversations::new();
+    let conversation = conversations.open("c", session, ConversationOptions::new()).unwrap();
+    for message in ["a", "b"] {
+        let receipt = conversation.send(IncomingMessage::new(message, message)).unwrap();
+        assert!(in_time(receipt.is_consumed()).await, "{message}");
+    }
+    assert_eq!(model.requests().len(), 0);
+    let ended = in_time(conversation.send(IncomingMessage::new("c", "c")).unwrap().ended()).await.unwrap();
+    assert_eq!(ended.result.summary, "three");
+    conversations.end_all().await;
+}
+
+#[tokio::test]
 async fn a_fork_that_is_damaged_is_forked_in_its_turn() {
     let (_directory, transcripts) = transcripts();
     let id = two_answers(&transcripts).await;
@@ -153,7 +176,7 @@ async fn a_transcript_of_version_1_is_marked_when_it_goes_on() {
     let (_directory, transcripts) = transcripts();
     let id = two_answers(&transcripts).await;
     let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
-    let of_version_1 = text.replacen("\"version\":2", "\"version\":1", 1);
+    let of_version_1 = text.replacen("\"version\":3", "\"version\":1", 1);
     assert_ne!(text, of_version_1);
     fs::write(path(&transcripts, &id), &of_version_1).unwrap();
     for _ in 0..2 {
@@ -163,12 +186,12 @@ async fn a_transcript_of_version_1_is_marked_when_it_goes_on() {
             .filter(|record| record["record"] == "format")
             .map(|record| record["version"].clone())
             .collect();
-        assert_eq!(marks, [2]);
+        assert_eq!(marks, [3]);
     }
     // A fork has one version, which its first line tells.
     let fork = transcripts.fork(&id, None).unwrap();
     let records = records(&transcripts, &fork);
-    assert_eq!(records[0]["version"], 2);
+    assert_eq!(records[0]["version"], 3);
     assert!(records.iter().all(|record| record["record"] != "format"));
     // Lines of a version that is not known are not read.
     fs::write(path(&transcripts, &id), format!("{of_version_1}{{\"record\":\"format\",\"version\":99}}\n"))

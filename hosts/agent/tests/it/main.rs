@@ -24,5 +24,7 @@ mod questions;
 mod retention;
 mod rewind;
 mod secrets;
+mod segments;
 mod steering;
+mod stores;
 mod transcripts;

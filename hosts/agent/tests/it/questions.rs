@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use toolkit::approval::{Answer as Approval, Answering, PendingAsk, ScriptedApprover};
+use toolkit::config::ToolAgentSettings;
 use toolkit::prelude::*;
 use toolkit::{Approver, Ask, Tool, tool_ref};
-use toolkit_agent::{Agent, DelegationRequest, Limits, RunOptions, Transcripts};
+use toolkit_agent::{
+    Agent, AgentBuilder, ConversationOptions, Conversations, DelegationRequest, IncomingMessage, Limits,
+    Mode, Retention, RunOptions, Transcripts,
+};
 use toolkit_models::{Answer, Scripted};
 
 #[derive(Default)]
@@ -71,6 +75,10 @@ impl Shop {
     }
 
     fn agent(&self, buy: Second, model: &Arc<Scripted>, approver: impl Approver) -> Agent {
+        self.builder(buy, model).approver(approver).build()
+    }
+
+    fn builder(&self, buy: Second, model: &Arc<Scripted>) -> AgentBuilder {
         let mut builder = Toolkit::empty()
             .shared_service(Arc::clone(&self.done))
             .shared_service(Arc::clone(&self.price))
@@ -92,8 +100,6 @@ impl Shop {
         Agent::builder(builder.build().unwrap(), Arc::clone(model) as _)
             .limits(Limits::none())
             .transcripts(self.transcripts.clone())
-            .approver(approver)
-            .build()
     }
 
     /// Runs until a call waits for an answer, and is gone then, as if the program had been killed.
@@ -149,6 +155,46 @@ async fn an_unanswered_question_is_asked_again_and_is_the_same() {
         assert_eq!((&lines[0]["digest"], &lines[0]["tool"]), (&lines[1]["digest"], &lines[1]["tool"]));
         assert_eq!(lines[1].get("insteadOf"), None, "{lines:?}");
     }
+}
+
+/// The configuration may say that every question is answered with yes, but this one a person was asked.
+#[tokio::test]
+async fn a_question_that_waited_is_not_answered_by_a_setting() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy").await;
+    let approver = Arc::new(ScriptedApprover::new([Approval::deny(), Approval::deny()]));
+    let mut settings = ToolAgentSettings::default();
+    settings.auto_confirm_dangerous = true;
+    let confirming = |approver: &Arc<ScriptedApprover>| {
+        let agent = shop.builder(Second::Same, &scripted([finish("done")]));
+        agent.approver(Arc::clone(approver) as Arc<dyn Approver>).settings(&settings).build()
+    };
+    let conversations = Conversations::new();
+    let open = |session| conversations.open("c", session, ConversationOptions::new().resumes(false)).unwrap();
+    let conversation = open(confirming(&approver).resume(&id).unwrap());
+    assert_eq!((conversation.mode(), conversation.modes().len()), (Mode::Ask, 3));
+    let ended = conversation.send(IncomingMessage::new("a", "go on")).unwrap().ended();
+    assert!(crate::conversations::in_time(ended).await.is_some());
+    assert_eq!((approver.asked().len(), shop.done()), (1, Vec::new()));
+    conversations.end_all().await;
+    // Without such a question, the setting holds.
+    let conversation = open(confirming(&approver).resume(&id).unwrap());
+    assert_eq!(conversation.mode(), Mode::Auto);
+    conversations.end_all().await;
+}
+
+#[tokio::test]
+async fn a_conversation_with_an_unanswered_question_is_not_cleaned_up() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy").await;
+    let none = Retention::new().max_count(0);
+    let cleaned = shop.transcripts.clean_up(&none);
+    assert_eq!((cleaned.removed, cleaned.waiting, cleaned.left), (Vec::new(), vec![id.clone()], 1));
+    shop.go_on(&id, Second::Same).await;
+    // A host has a message for it.
+    let cleaned = shop.transcripts.clean_up_except(&none, |other| other == id);
+    assert_eq!((cleaned.removed, cleaned.waiting), (Vec::new(), vec![id.clone()]));
+    assert_eq!(shop.transcripts.clean_up(&none).removed[0].id, id);
 }
 
 #[tokio::test]

@@ -4,12 +4,15 @@ use crate::common::{builder, call, finish, log, scripted, transcripts};
 use serde_json::json;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 use toolkit_agent::{
     Agent, DelegationRequest, Limits, RemovalReason, Retention, RunOptions, TranscriptError, Transcripts,
 };
 use toolkit_models::Answer;
 
+/// The directory of transcripts of the child, which cleans it up.
+const DIRECTORY: &str = "TOOLKIT_AGENT_TEST_CLEANS_UP";
 const DAY: Duration = Duration::from_hours(24);
 
 fn agent(transcripts: &Transcripts, answers: impl IntoIterator<Item = Answer>) -> Agent {
@@ -35,6 +38,11 @@ async fn conversation(transcripts: &Transcripts, days: u32) -> String {
     session.close();
     age(transcripts, &id, days);
     id
+}
+
+/// Two conversations since yesterday: the clock is right.
+async fn settled(transcripts: &Transcripts) -> [String; 2] {
+    [conversation(transcripts, 0).await, conversation(transcripts, 1).await]
 }
 
 fn ids(transcripts: &Transcripts) -> Vec<String> {
@@ -75,15 +83,16 @@ async fn conversations_beyond_a_limit_are_removed_the_oldest_ones_first() {
 #[tokio::test]
 async fn one_that_is_open_is_kept_with_all_that_belongs_to_it() {
     let (_directory, transcripts) = transcripts();
+    let kept = settled(&transcripts).await;
     let parent = conversation(&transcripts, 9).await;
     let opened = agent(&transcripts, [finish("done")]);
     let mut below = opened.session_below(&parent, &DelegationRequest::default()).unwrap();
     assert!(below.run(DelegationRequest::new("help"), RunOptions::new()).await.success);
     let id = below.id().to_owned();
     age(&transcripts, &id, 9);
-    let retention = Retention::new().max_age(DAY);
+    let retention = Retention::new().max_age(DAY * 2);
     let cleaned = transcripts.clean_up(&retention);
-    assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (Vec::new(), vec![parent.clone()], 1));
+    assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (Vec::new(), vec![parent.clone()], 3));
     below.close();
     // As long as one of them is younger, the others stay.
     age(&transcripts, &id, 0);
@@ -91,7 +100,7 @@ async fn one_that_is_open_is_kept_with_all_that_belongs_to_it() {
     age(&transcripts, &id, 9);
     let cleaned = transcripts.clean_up(&retention);
     assert_eq!((&cleaned.removed[0].id, &cleaned.removed[0].with), (&parent, &vec![id]));
-    assert_eq!(ids(&transcripts), [""; 0]);
+    assert_eq!(ids(&transcripts), kept);
 }
 
 #[tokio::test]
@@ -106,11 +115,12 @@ async fn the_transcripts_of_sub_agents_go_with_that_of_their_root() {
     let others: Vec<String> = ids(&transcripts).into_iter().filter(|id| *id != root).collect();
     assert_eq!(others.len(), 1);
     assert_eq!(transcripts.list().iter().filter(|info| info.parent.as_ref() == Some(&root)).count(), 1);
+    settled(&transcripts).await;
     // That of the sub-agent alone is old.
     age(&transcripts, &others[0], 9);
-    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY)).removed, []);
+    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY * 2)).removed, []);
     age(&transcripts, &root, 9);
-    let cleaned = transcripts.clean_up(&Retention::new().max_age(DAY));
+    let cleaned = transcripts.clean_up(&Retention::new().max_age(DAY * 2));
     assert_eq!((&cleaned.removed[0].id, &cleaned.removed[0].with), (&root, &others));
 }
 
@@ -121,14 +131,69 @@ async fn a_damaged_one_is_kept_as_long_as_its_fork() {
     let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
     fs::write(path(&transcripts, &id), text + "{\n").unwrap();
     let fork = agent(&transcripts, []).resume_or_fork(&id).unwrap().id().to_owned();
+    settled(&transcripts).await;
     age(&transcripts, &id, 9);
-    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY)).removed, []);
+    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY * 2)).removed, []);
     assert_eq!(agent(&transcripts, []).resume_or_fork(&id).unwrap().id(), fork);
     // A copy that was not finished is removed.
     let unfinished = transcripts.directory().join("x.new");
     fs::write(&unfinished, "{}").unwrap();
     transcripts.clean_up(&Retention::new());
     assert!(!unfinished.exists());
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_wrong_removes_nothing() {
+    let (_directory, transcripts) = transcripts();
+    let retention = Retention::new().max_age(DAY * 2);
+    let all = [conversation(&transcripts, 9).await, conversation(&transcripts, 10).await];
+    // Nothing was written since: the clock may have jumped.
+    assert_eq!(transcripts.clean_up(&retention).removed, []);
+    // The first conversation behind the jump.
+    let new = conversation(&transcripts, 0).await;
+    assert_eq!(transcripts.clean_up(&retention).removed, []);
+    let old = conversation(&transcripts, 12).await;
+    let removed = transcripts.clean_up(&retention).removed;
+    assert_eq!(removed.iter().map(|removed| &removed.id).collect::<Vec<_>>(), [&old]);
+    // Once the time goes on there, the ones before are old.
+    age(&transcripts, &new, 1);
+    let newer = conversation(&transcripts, 0).await;
+    let removed = transcripts.clean_up(&retention).removed;
+    assert_eq!(removed.iter().map(|removed| &removed.id).collect::<Vec<_>>(), all.each_ref());
+    assert_eq!(ids(&transcripts), [newer, new]);
+    // One that seems to be of the future makes no other one old.
+    let later = conversation(&transcripts, 0).await;
+    let file = File::options().write(true).open(path(&transcripts, &later)).unwrap();
+    file.set_modified(SystemTime::now() + DAY * 400).unwrap();
+    assert_eq!(transcripts.clean_up(&retention).removed, []);
+}
+
+/// The open files of this process are limited to a few more than it has.
+#[cfg(target_os = "linux")]
+#[test]
+fn child() {
+    let Some(directory) = std::env::var_os(DIRECTORY) else { return };
+    let transcripts = Transcripts::new(PathBuf::from(directory));
+    let limit = rustix::process::Rlimit { current: Some(40), maximum: Some(40) };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    let cleaned = transcripts.clean_up(&Retention::new().max_count(0));
+    assert_eq!((cleaned.removed.len(), cleaned.failed), (1, Vec::new()));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_conversation_with_many_below_it_is_removed_with_few_open_files() {
+    let (_directory, transcripts) = transcripts();
+    let parent = conversation(&transcripts, 0).await;
+    let agent = agent(&transcripts, []);
+    for _ in 0..60 {
+        agent.session_below(&parent, &DelegationRequest::default()).unwrap().close();
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "retention::child", "--test-threads", "1"]);
+    let output = command.env(DIRECTORY, transcripts.directory()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(ids(&transcripts), [""; 0]);
 }
 
 #[tokio::test]

@@ -154,3 +154,46 @@ async fn send_typed(conversation: &Conversation, typed: &mut Option<Typed>, wait
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Format;
+    use std::sync::Arc;
+    use toolkit::Toolkit;
+    use toolkit_agent::{DelegationRequest, FinalAnswer, StopReason};
+    use toolkit_models::{Answer, Scripted, ScriptedReply};
+
+    /// The person sees the first answer when the next run has begun already.
+    #[tokio::test]
+    async fn ctrl_c_after_the_end_of_a_run_does_not_cancel_the_next_one() {
+        let model = Scripted::new([Answer::text("one").into(), ScriptedReply::Stall]);
+        let agent = Agent::builder(Toolkit::empty().build().unwrap(), Arc::new(model));
+        let agent = agent.final_answer(FinalAnswer::Text).build();
+        let conversations = Conversations::new();
+        let session = agent.session(&DelegationRequest::default()).unwrap();
+        let mut open = OpenConversation::new(&conversations, session).unwrap();
+        let first = open.conversation.send(IncomingMessage::new("1", "one")).unwrap();
+        let second = open.conversation.send(IncomingMessage::new("2", "two")).unwrap();
+        let first = first.ended().await.unwrap().run;
+        while open.conversation.running().is_none_or(|run| run == first) {
+            tokio::task::yield_now().await;
+        }
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut console = Console::new(&mut out, &mut err);
+        let mut show = Show::new(Format::Text, &console);
+        let mut waiting = VecDeque::new();
+        let shown = open.shown(&cancel, &mut show, &mut None, &mut waiting, &mut console).await.unwrap();
+        assert_eq!((shown.stop_reason, &*shown.summary), (StopReason::Answered, "one"));
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(open.is_busy(), "the next run goes on");
+        // The next Ctrl-C is for it.
+        let shown = open.shown(&cancel, &mut show, &mut None, &mut waiting, &mut console).await.unwrap();
+        assert_eq!(shown.stop_reason, StopReason::Cancelled);
+        assert!(second.ended().await.is_some());
+    }
+}

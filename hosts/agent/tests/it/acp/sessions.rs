@@ -1,11 +1,14 @@
 //! Sessions beside each other, opened again, and their end.
 
 use super::{Editor, code};
-use crate::common::{call, scripted};
-use serde_json::json;
-use std::sync::Arc;
+use crate::common::{call, results, scripted};
+use serde_json::{Value, json};
+use std::io;
 use std::sync::atomic::Ordering;
-use toolkit_agent::Transcripts;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use toolkit_agent::{FileStore, StoredTranscript, TranscriptStore, TranscriptWriter, Transcripts};
 use toolkit_models::{Answer, ScriptedReply};
 
 #[tokio::test]
@@ -177,4 +180,147 @@ async fn an_editor_that_goes_away_ends_the_run() {
     crate::common::assert_messages_whole(&messages);
     assert_eq!(messages.len(), 3);
     drop(directory);
+}
+
+#[tokio::test]
+async fn a_prompt_that_the_editors_end_cut_goes_on_when_it_is_sent_again() {
+    let mut editor = Editor::new(scripted([Answer::calls([call("1", "stall", json!({}))])])).await;
+    let session = editor.session().await;
+    let prompt = json!([{"type": "text", "text": "Go"}]);
+    let prompt = json!({"sessionId": session, "prompt": prompt, "messageId": "m1"});
+    editor.request("session/prompt", prompt.clone()).await;
+    editor.until(|message| message.to_string().contains("in_progress")).await;
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let transcripts = Transcripts::new(directory.path().join("agents"));
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("At last.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    let answer = editor.call("session/prompt", prompt).await.unwrap();
+    assert_eq!(answer, json!({"stopReason": "end_turn", "userMessageId": "m1"}));
+    let requests = editor.model.requests();
+    let results = results(&requests[0].messages);
+    assert_eq!((results.len(), results[0].2), (1, true), "{results:?}");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_question_that_the_editors_end_left_open_is_asked_again() {
+    let ask = Answer::calls([call("1", "ask_first", json!({"text": "a"}))]);
+    let mut editor = Editor::new(scripted([ask])).await;
+    let session = editor.session().await;
+    let prompt = json!([{"type": "text", "text": "Go"}]);
+    let prompt = json!({"sessionId": session, "prompt": prompt, "messageId": "m1"});
+    editor.request("session/prompt", prompt.clone()).await;
+    editor.asked().await;
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let transcripts = Transcripts::new(directory.path().join("agents"));
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("At last.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    let sent = editor.request("session/prompt", prompt).await;
+    let question = editor.asked().await;
+    editor.choose(&question, "allow_once").await;
+    assert_eq!(editor.answer_to(sent).await.unwrap()["stopReason"], "end_turn");
+    let results = results(&editor.model.requests()[0].messages);
+    assert_eq!(results, [("1".to_owned(), "a".to_owned(), false)]);
+    editor.close().await;
+}
+
+/// A store whose reading waits until it is let go on.
+#[derive(Debug)]
+struct SlowStore(FileStore, Mutex<Receiver<()>>);
+
+impl TranscriptStore for SlowStore {
+    fn list(&self) -> io::Result<Vec<StoredTranscript>> {
+        self.0.list()
+    }
+
+    fn get(&self, id: &str) -> io::Result<StoredTranscript> {
+        // Its sender is gone once the other request has its answer.
+        let _ = self.1.lock().unwrap().recv_timeout(Duration::from_secs(15));
+        self.0.get(id)
+    }
+
+    fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn io::Read + Send>> {
+        self.0.read(id, segment)
+    }
+
+    fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.create(id, line)
+    }
+
+    fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
+        self.0.create_whole(id, lines)
+    }
+
+    fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.open(id)
+    }
+
+    fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()> {
+        self.0.remove_oldest(id, segment)
+    }
+
+    fn path(&self, id: &str, segment: u32) -> std::path::PathBuf {
+        self.0.path(id, segment)
+    }
+}
+
+/// All run on one thread.
+#[tokio::test]
+async fn the_editor_is_served_while_a_session_is_loaded() {
+    let mut editor = Editor::new(scripted([Answer::text("One.")])).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "Hello").await.unwrap();
+    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
+    editor.close().await;
+
+    let (go_on, waits) = channel();
+    let agents = directory.path().join("agents");
+    let store = SlowStore(FileStore::new(&agents), Mutex::new(waits));
+    let transcripts = Transcripts::in_store(Arc::new(store), agents);
+    let mut editor = Editor::again(directory, transcripts, scripted([Answer::text("Two.")])).await;
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    let loading = editor.request("session/load", setup).await;
+    editor.call("authenticate", json!({})).await.unwrap();
+    assert!(!editor.seen.iter().any(|message| message["id"] == json!(loading)));
+    drop(go_on);
+    editor.until(|message| message["id"] == json!(loading)).await;
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn of_segments_that_were_removed_the_last_one_shows_what_it_carries() {
+    let mut editor = Editor::new(scripted([Answer::text("New.")])).await;
+    let session = editor.session().await;
+    editor.call("session/close", json!({"sessionId": session})).await.unwrap();
+    let agents = editor.directory.path().join("agents");
+    let first = agents.join(format!("{session}.jsonl"));
+    let mut header: Value = serde_json::from_str(&std::fs::read_to_string(&first).unwrap()).unwrap();
+    header["carries"] = json!(true);
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    let call = json!({"type": "tool_call", "id": "1", "name": "look", "arguments": {"text": "a"}});
+    let result = json!({"callId": "1", "name": "look", "content": text("looked")});
+    let carried = json!({"record": "carried", "task": "Old task", "turns": 1, "nextId": 5, "messages": [
+        {"id": 1, "kind": "task", "message": {"role": "user", "content": text("Old task")}},
+        {"id": 4, "kind": "summary", "message": {"role": "user", "content": text("What was so far")}},
+        {"id": 2, "kind": "answer", "message": {"role": "assistant", "content": [call]}},
+        {"id": 3, "kind": "results", "message": {"role": "tools", "results": [result]}},
+    ]});
+    std::fs::write(agents.join(format!("{session}.2.jsonl")), format!("{header}\n{carried}\n")).unwrap();
+    std::fs::remove_file(first).unwrap();
+    editor.seen.clear();
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
+    editor.call("session/load", setup).await.unwrap();
+    assert_eq!(editor.text("user_message_chunk"), "Old task");
+    assert_eq!(editor.text("agent_message_chunk"), "What was so far");
+    let calls = editor.updates("tool_call");
+    assert_eq!((calls.len(), &calls[0]["status"]), (1, &json!("completed")), "{calls:?}");
+    assert!(calls[0].to_string().contains("looked"), "{calls:?}");
+    assert_eq!(editor.prompt(&session, "Go on").await.unwrap()["stopReason"], "end_turn");
+    editor.close().await;
 }

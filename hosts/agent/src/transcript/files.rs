@@ -1,0 +1,340 @@
+//! Transcripts in the files of a directory.
+
+use super::store::{
+    StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter, exists, in_use, not_found,
+    not_the_oldest,
+};
+use crate::fail_points;
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The extension of a segment.
+const LINES: &str = "jsonl";
+/// The extension of a segment that is not there whole yet.
+const NEW: &str = "new";
+/// How often a file is opened anew that another process replaces meanwhile.
+const MAX_TRIES: u32 = 100;
+
+/// Transcripts in a directory, readable by their owner alone: `<id>.jsonl`, and `<id>.<number>.jsonl` for each further segment.
+///
+/// A writer locks the last segment. A segment is written under another name, locked, and then gets its own.
+#[derive(Debug, Clone)]
+pub struct FileStore {
+    directory: PathBuf,
+}
+
+#[derive(Debug)]
+struct FileWriter {
+    store: FileStore,
+    id: String,
+    segment: u32,
+    /// The last segment, which is locked.
+    file: File,
+    /// True once the names of the segments have reached the disk.
+    is_named: Arc<AtomicBool>,
+}
+
+impl FileStore {
+    /// Returns the store in a directory, which need not be there yet.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// The regular files of the directory; others, such as pipes, would block.
+    fn files(&self) -> io::Result<impl Iterator<Item = (PathBuf, Metadata)>> {
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => Some(entries),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(entries.into_iter().flatten().filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let metadata = path.metadata().ok()?;
+            metadata.is_file().then_some((path, metadata))
+        }))
+    }
+
+    fn segments(&self) -> io::Result<BTreeMap<String, Vec<StoredSegment>>> {
+        let mut segments: BTreeMap<String, Vec<StoredSegment>> = BTreeMap::new();
+        for (path, metadata) in self.files()? {
+            let Some((id, number)) = segment_of(&path) else { continue };
+            let Ok(changed) = metadata.modified() else { continue };
+            let segment = StoredSegment::new(number, changed, metadata.len());
+            segments.entry(id).or_default().push(segment);
+        }
+        Ok(segments)
+    }
+
+    /// A segment, if it is there.
+    fn segment(&self, id: &str, number: u32) -> Option<StoredSegment> {
+        let metadata = self.path(id, number).metadata().ok().filter(Metadata::is_file)?;
+        Some(StoredSegment::new(number, metadata.modified().ok()?, metadata.len()))
+    }
+
+    fn create_directory(&self) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.directory)
+    }
+
+    /// Makes a segment with lines under the name that it has until it is whole, and locks it.
+    fn write_new(&self, path: &Path, lines: &[u8]) -> io::Result<File> {
+        self.create_directory()?;
+        let new = path.with_extension(NEW);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = locked_file(&new, &options)?;
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            let written = file.write_all(line);
+            if written.is_err() {
+                let _ = fs::remove_file(&new);
+                return written.map(|()| file);
+            }
+            fail_points::pass("transcript_line");
+        }
+        Ok(file)
+    }
+}
+
+impl TranscriptStore for FileStore {
+    fn list(&self) -> io::Result<Vec<StoredTranscript>> {
+        let segments = self.segments()?.into_iter();
+        Ok(segments.filter_map(|(id, segments)| StoredTranscript::new(id, segments)).collect())
+    }
+
+    fn get(&self, id: &str) -> io::Result<StoredTranscript> {
+        // The first segment is seldom removed: the others follow it without a gap.
+        let mut segments: Vec<StoredSegment> = (1..).map_while(|number| self.segment(id, number)).collect();
+        if segments.is_empty() {
+            segments = self.segments()?.remove(id).unwrap_or_default();
+        }
+        StoredTranscript::new(id, segments).ok_or_else(not_found)
+    }
+
+    fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>> {
+        let path = self.path(id, segment);
+        if !path.metadata()?.is_file() {
+            return Err(not_found());
+        }
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
+        let path = self.path(id, 1);
+        let file = self.write_new(&path, line)?;
+        name(&path)?;
+        let is_named = Arc::default();
+        Ok(Box::new(FileWriter { store: self.clone(), id: id.to_owned(), segment: 1, file, is_named }))
+    }
+
+    fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
+        let path = self.path(id, 1);
+        let file = self.write_new(&path, lines)?;
+        file.sync_all()?;
+        fail_points::pass("transcript_copied");
+        name(&path)?;
+        sync_directory(&self.directory)
+    }
+
+    fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
+        for _ in 0..MAX_TRIES {
+            let segment = self.get(id)?.last();
+            let path = self.path(id, segment);
+            // Its writer may begin the next one meanwhile, and a clean-up may remove it.
+            let is_last = || path.exists() && !self.path(id, segment + 1).exists();
+            match lock_file(&path, OpenOptions::new().read(true).write(true)) {
+                Ok(Some(mut file)) if is_last() => {
+                    file.seek(SeekFrom::End(0))?;
+                    let is_named = Arc::default();
+                    let (store, id) = (self.clone(), id.to_owned());
+                    return Ok(Box::new(FileWriter { store, id, segment, file, is_named }));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_last() => return Err(error),
+                Err(error) if !is_passing(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Err(in_use())
+    }
+
+    fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()> {
+        let stored = self.get(id)?;
+        match &*stored.segments {
+            [first, _, ..] if first.number == segment => fs::remove_file(self.path(id, segment)),
+            segments if segments.iter().any(|there| there.number == segment) => Err(not_the_oldest()),
+            _ => Err(not_found()),
+        }
+    }
+
+    fn remove_unfinished(&self) {
+        for (path, _) in self.files().into_iter().flatten() {
+            if path.extension().is_some_and(|extension| extension == NEW) {
+                let held = lock_file(&path, OpenOptions::new().read(true).write(true));
+                if let Ok(Some(_held)) = held {
+                    // Another process may have been faster.
+                    let _ = fs::remove_file(path);
+                }
+            }
+        }
+    }
+
+    fn path(&self, id: &str, segment: u32) -> PathBuf {
+        self.directory.join(match segment {
+            1 => format!("{id}.{LINES}"),
+            _ => format!("{id}.{segment}.{LINES}"),
+        })
+    }
+}
+
+impl TranscriptWriter for FileWriter {
+    fn segment(&self) -> u32 {
+        self.segment
+    }
+
+    fn read(&mut self, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(0))?;
+        (&mut self.file).take(max_bytes).read_to_end(&mut bytes)?;
+        self.file.seek(SeekFrom::End(0))?;
+        Ok(bytes)
+    }
+
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        self.file.write_all(line)
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)?;
+        self.file.seek(SeekFrom::Start(length)).map(drop)
+    }
+
+    fn begin_segment(&mut self, lines: &[u8]) -> io::Result<()> {
+        let path = self.store.path(&self.id, self.segment + 1);
+        // Nobody else begins one: what is there was left by a process that was killed.
+        let _ = fs::remove_file(path.with_extension(NEW));
+        let file = self.store.write_new(&path, lines)?;
+        file.sync_all()?;
+        fail_points::pass("transcript_copied");
+        name(&path)?;
+        fail_points::pass("transcript_segment");
+        // It is locked already, and only now the one before is free.
+        self.file = file;
+        self.segment += 1;
+        self.is_named = Arc::default();
+        sync_directory(&self.store.directory)?;
+        self.is_named.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn sync(&self) -> SyncWork {
+        // A handle of the writer would keep it locked.
+        let path = self.store.path(&self.id, self.segment);
+        let (directory, is_named) = (self.store.directory.clone(), Arc::clone(&self.is_named));
+        Box::new(move || {
+            File::open(path)?.sync_data()?;
+            if !is_named.load(Ordering::SeqCst) {
+                sync_directory(&directory)?;
+                is_named.store(true, Ordering::SeqCst);
+            }
+            Ok(())
+        })
+    }
+
+    fn remove(self: Box<Self>) -> io::Result<()> {
+        for segment in self.store.get(&self.id)?.segments {
+            fs::remove_file(self.store.path(&self.id, segment.number))?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives a segment its name, under which none is.
+fn name(path: &Path) -> io::Result<()> {
+    let new = path.with_extension(NEW);
+    let named = if path.exists() { Err(exists()) } else { fs::rename(&new, path) };
+    if named.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    named
+}
+
+/// The id and the number of the segment that a file is.
+fn segment_of(path: &Path) -> Option<(String, u32)> {
+    let name = path.file_name()?.to_str()?.strip_suffix(LINES)?.strip_suffix('.')?;
+    match name.split_once('.') {
+        None => Some((name.to_owned(), 1)),
+        Some((id, number)) => {
+            let number = number.parse().ok().filter(|of: &u32| *of > 1 && of.to_string() == number)?;
+            Some((id.to_owned(), number))
+        }
+    }
+}
+
+/// Returns true if another process opens, names or removes the file at this moment.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+}
+
+/// Makes a file that is locked. A clean-up may lock and remove it first.
+fn locked_file(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    for _ in 0..MAX_TRIES {
+        match lock_file(path, options) {
+            Ok(Some(file)) => return Ok(file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists || is_passing(&error) => {}
+            Err(error) => return Err(error),
+            Ok(None) => {}
+        }
+        std::thread::yield_now();
+    }
+    Err(exists())
+}
+
+/// Opens a file and locks it; `None` if the path leads to another one meanwhile.
+fn lock_file(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
+    let file = options.open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(is_at(&file, path)?.then_some(file)),
+        Err(TryLockError::WouldBlock) => Err(in_use()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Returns true if a path leads to this file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let there = match path.metadata() {
+        Ok(there) => there,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let opened = file.metadata()?;
+    Ok((opened.dev(), opened.ino()) == (there.dev(), there.ino()))
+}
+
+/// Returns true if a file is at this path: on other systems none is replaced that is open.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
+}
+
+/// Has the names of files reach the disk.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Does nothing: other systems have names reach the disk with the file.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "the form of the one for Unix")]
+fn sync_directory(_directory: &Path) -> io::Result<()> {
+    Ok(())
+}

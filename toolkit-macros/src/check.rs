@@ -62,6 +62,11 @@ checks! {
     ReturnImpl,
     ReturnBorrow,
     ReturnResult,
+    // The function's body.
+    AskAnswer,
+    ContextCall,
+    ServiceChange,
+    TextAsError,
     // Parameters.
     Pattern,
     ImplTrait,

@@ -47,7 +47,7 @@ extern crate self as toolkit;
 // The definition of tools, and what the expansions of the macros name.
 
 pub mod approval;
-mod approver;
+mod approver; // write `use toolkit::Approver;`, and `use toolkit::approval::{..};` for its types
 pub mod arguments;
 mod ask_journal;
 mod ask_record;
@@ -63,7 +63,7 @@ mod linked;
 mod listed;
 mod live;
 mod loop_guard;
-mod macros;
+mod macros; // write `use toolkit::tool;`
 mod named_functions;
 mod named_hook;
 mod off_runtime;
@@ -71,11 +71,11 @@ pub mod output;
 mod output_store;
 pub mod prelude;
 mod section;
-mod service;
-mod session;
+mod service; // write `use toolkit::State;`
+mod session; // write `use toolkit::{Caller, ToolContext};`
 mod sink;
 pub mod text;
-mod tool;
+mod tool; // write `use toolkit::{Tool, ToolContext};`
 
 // The runtime: what a host needs.
 
@@ -148,7 +148,7 @@ mod timer;
 #[cfg(feature = "runtime")]
 mod tokens;
 #[cfg(feature = "runtime")]
-mod toolbox;
+mod toolbox; // write `use toolkit::Toolbox;`
 #[cfg(feature = "runtime")]
 pub mod views;
 #[cfg(feature = "runtime")]
@@ -177,3 +177,49 @@ pub use toolkit_core::{
     Ask, Caller, Content, Image, Json, Service, State, ToolCall, ToolError, ToolErrorKind, ToolOutput,
     ToolResult,
 };
+
+// Names that are not at the root: the compiler tells a program that imports one from here its path.
+
+#[expect(unused_imports, reason = "for the compiler's message")]
+use {
+    approval::{Access, AllowScope, Answer, AskDetail, Origin, PendingAsk, Question, Reply},
+    arguments::{CallArguments, IntoCallArguments, InvalidArguments, Problem},
+    descriptor::{Annotations, Definition, DynamicArgs, InvalidTool, Preparation, Source, ToolArg, ToolDef},
+    events::{CallEvent, Event, Events, LogLevel, LogMessage, Progress},
+    output::{Detailed, IntoToolError, IntoToolOutput, Keep, Message, OutputLimits, OutputSink, Retry},
+    output::{Structured, Truncate},
+    text::Redactor,
+};
+#[cfg(feature = "runtime")]
+#[expect(unused_imports, reason = "for the compiler's message")]
+use {
+    approval::{Approvals, AskLimits, Asks, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover},
+    config::{ConfigError, Configuration, DataDir, LoadOptions, Secret},
+    dialects::{Definitions, Dialect},
+    discovery::{Discovery, ToolSearch},
+    history::{History, HistoryQuery, JsonlHistory, JsonlOptions, MemoryHistory},
+    inspection::{CallbackInspector, Inspection, Inspector, LoopGuard, Verdict},
+    lint::Lint,
+    permission::Permissions,
+    policy::{Policy, PolicySettings, ToolPolicy, ToolRules},
+    registry::{Diagnostic, RegisterError, ToolSource},
+};
+#[cfg(feature = "testing")]
+#[expect(unused_imports, reason = "for the compiler's message")]
+use testing::{Snapshot, TestCall, TestToolbox};
+
+// Modules that a program may look for: the compiler shows the line of one that is private.
+
+mod ask {} // write `use toolkit::Ask;`, and `use toolkit::approval::{..};` for answers
+mod builder {} // write `use toolkit::{Builder, Toolkit};`
+mod call {} // write `use toolkit::{ToolCall, ToolResult};`
+mod caller {} // write `use toolkit::Caller;`
+mod content {} // write `use toolkit::{Content, Image};`
+mod context {} // write `use toolkit::ToolContext;`
+mod error {} // write `use toolkit::ToolError;`, and `use toolkit::BuildError;` for that of `build()`
+mod image {} // write `use toolkit::Image;`
+mod progress {} // write `use toolkit::events::Progress;`
+mod result {} // write `use toolkit::{ToolOutput, ToolResult};`
+mod runtime {} // write `use toolkit::{Toolbox, Toolkit};`; the feature `runtime` is on by default
+mod state {} // write `use toolkit::State;`
+mod types {} // write `use toolkit::prelude::*;`

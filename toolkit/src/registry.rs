@@ -58,7 +58,6 @@ use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
-use as_tool::MadeByBuilder;
 use basis::Basis;
 pub(crate) use origins::Origins;
 use register::Registry;
@@ -129,14 +128,6 @@ impl Toolkit {
     pub fn empty() -> Builder {
         linked::start();
         Builder::default()
-    }
-
-    #[doc(hidden)]
-    pub fn new<'a>() -> Self
-    where
-        &'a Self: MadeByBuilder,
-    {
-        unreachable!("nothing has the trait")
     }
 
     /// Returns the current tools, by name: a slice that does not change when tools are added or removed later.

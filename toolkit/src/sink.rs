@@ -112,6 +112,30 @@ impl OutputSink {
         }
     }
 
+    /// Writes all of the bytes. It is tokio's `AsyncWriteExt::write_all`, without the need to import that.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the call is over.
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let count = poll_fn(|task| self.shared.poll_write(task, rest)).await?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
+    /// Writes formatted text: `writeln!(output, "line {number}").await?`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the call is over.
+    pub fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> impl Future<Output = io::Result<()>> + Send + use<> {
+        let (mut output, text) = (self.clone(), text.to_string());
+        async move { output.write_all(text.as_bytes()).await }
+    }
+
     /// Refuses further writes and removes the file, because the output is not needed any more. Does nothing if the
     /// output was already ended. A clone that outlives the call does not keep the file.
     pub(crate) fn abandon(&self) {

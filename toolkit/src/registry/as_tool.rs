@@ -1,4 +1,4 @@
-//! Traits whose only purpose are errors that say what to write.
+//! A trait whose only purpose is an error that says what to write.
 
 use crate::tool::Tool;
 
@@ -27,12 +27,3 @@ mod sealed {
 
     impl Sealed for super::Tool {}
 }
-
-/// Nothing has this trait: a function that demands it cannot be called. The bound has a lifetime, because the compiler would refuse one
-/// without any where it is written.
-#[diagnostic::on_unimplemented(
-    message = "a `Toolkit` is made by its builder, not by `new`",
-    label = "write `Toolkit::builder()`, and `.build()?` at the end",
-    note = "`Toolkit::builder()` has the tools of all linked crates, `Toolkit::empty()` those that the host adds"
-)]
-pub trait MadeByBuilder {}

@@ -153,7 +153,7 @@ impl Clone for ToolContext {
 }
 
 impl ToolContext {
-    pub(crate) fn new(
+    pub(crate) fn of_call(
         call_id: String,
         called_as: String,
         tool: Called,

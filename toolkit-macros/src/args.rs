@@ -11,6 +11,7 @@ use crate::check::{self, Check, Errors};
 use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
+use crate::source;
 use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
 use crate::type_form::{item_kind, kind, mentions_ident, option, ungroup};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -43,6 +44,13 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
+    let above = source::derived_above(Span::call_site(), &["Deserialize", "Serialize", "JsonSchema"]);
+    if let Some(name) = above.first() {
+        let message = format!(
+            "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
+        );
+        errors.push_span(Check::ArgsItem, Span::call_site(), message);
+    }
     serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
     let default = serde_keys::take_default(&mut input.attrs);
@@ -113,7 +121,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
             .iter()
             .any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
     has_nested &= errors.is_empty();
-    let derives = derives(&input.attrs, &options.toolkit, closed, has_nested);
+    let derives = derives(&input.attrs, &above, &options.toolkit, closed, has_nested);
     // The schema states this too: by default the arguments of a tool do not permit unknown keys.
     let is_named = matches!(&input.data, Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_)));
     let open = (options.allow_unknown_fields && is_named)
@@ -331,12 +339,18 @@ fn derived(attributes: &[Attribute]) -> Vec<String> {
 }
 
 /// The derives that the type does not have yet.
-fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_nested: bool) -> TokenStream {
+fn derives(
+    attributes: &[Attribute],
+    above: &[&str],
+    toolkit: &TokenStream,
+    closed: bool,
+    has_nested: bool,
+) -> TokenStream {
     let present = derived(attributes);
     let derives = DERIVES
         .iter()
         .filter(|(name, library)| {
-            !(has_nested && *library == "serde" || present.iter().any(|present| present == name))
+            !(has_nested && *library == "serde" || above.contains(name) || present.iter().any(|present| present == name))
         })
         .map(|(name, library)| {
             let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));

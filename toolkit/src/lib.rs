@@ -178,48 +178,32 @@ pub use toolkit_core::{
     ToolResult,
 };
 
-// Names that are not at the root: the compiler tells a program that imports one from here its path.
+// Names that a program may look for at the root: they are in the module of their subject, or in the prelude.
 
-#[expect(unused_imports, reason = "for the compiler's message")]
-use {
-    approval::{Access, AllowScope, Answer, AskDetail, Origin, PendingAsk, Question, Reply},
-    arguments::{CallArguments, IntoCallArguments, InvalidArguments, Problem},
-    descriptor::{Annotations, Definition, DynamicArgs, InvalidTool, Preparation, Source, ToolArg, ToolDef},
+#[doc(hidden)]
+pub use {
+    approval::{Access, AllowScope, Answer, PendingAsk, Question, Reply},
+    arguments::{IntoCallArguments, InvalidArguments, Problem},
+    descriptor::{Definition, DynamicArgs, InvalidTool, Preparation, ToolArg},
     events::{CallEvent, Event, Events, LogLevel, LogMessage, Progress},
-    output::{Detailed, IntoToolError, IntoToolOutput, Keep, Message, OutputLimits, OutputSink, Retry},
-    output::{Structured, Truncate},
+    output::{Detailed, IntoToolError, IntoToolOutput, OutputLimits, OutputSink, Retry, Structured},
     text::Redactor,
 };
 #[cfg(feature = "runtime")]
-#[expect(unused_imports, reason = "for the compiler's message")]
-use {
-    approval::{Approvals, AskLimits, Asks, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover},
+#[doc(hidden)]
+pub use {
+    approval::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover},
     config::{ConfigError, Configuration, DataDir, LoadOptions, Secret},
     dialects::{Definitions, Dialect},
-    discovery::{Discovery, ToolSearch},
-    history::{History, HistoryQuery, JsonlHistory, JsonlOptions, MemoryHistory},
-    inspection::{CallbackInspector, Inspection, Inspector, LoopGuard, Verdict},
-    lint::Lint,
+    history::{History, JsonlHistory, JsonlOptions, MemoryHistory},
+    inspection::{CallbackInspector, Inspector, LoopGuard, Verdict},
     permission::Permissions,
     policy::{Policy, PolicySettings, ToolPolicy, ToolRules},
-    registry::{Diagnostic, RegisterError, ToolSource},
+    registry::{RegisterError, ToolSource},
 };
 #[cfg(feature = "testing")]
-#[expect(unused_imports, reason = "for the compiler's message")]
-use testing::{Snapshot, TestCall, TestToolbox};
+#[doc(hidden)]
+pub use testing::{TestCall, TestToolbox};
 
-// Modules that a program may look for: the compiler shows the line of one that is private.
-
-mod ask {} // write `use toolkit::Ask;`, and `use toolkit::approval::{..};` for answers
-mod builder {} // write `use toolkit::{Builder, Toolkit};`
-mod call {} // write `use toolkit::{ToolCall, ToolResult};`
-mod caller {} // write `use toolkit::Caller;`
-mod content {} // write `use toolkit::{Content, Image};`
-mod context {} // write `use toolkit::ToolContext;`
-mod error {} // write `use toolkit::ToolError;`, and `use toolkit::BuildError;` for that of `build()`
-mod image {} // write `use toolkit::Image;`
-mod progress {} // write `use toolkit::events::Progress;`
-mod result {} // write `use toolkit::{ToolOutput, ToolResult};`
-mod runtime {} // write `use toolkit::{Toolbox, Toolkit};`; the feature `runtime` is on by default
-mod state {} // write `use toolkit::State;`
-mod types {} // write `use toolkit::prelude::*;`
+#[doc(hidden)]
+pub use {prelude as context, prelude as error, prelude as state, prelude as types};

@@ -9,4 +9,17 @@ pub use crate::{
     Ask, Caller, Config, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolOutput, ToolResult, args, service, tool, tool_factory, tool_ref, tools,
 };
+#[cfg(feature = "runtime")]
+pub use crate::approval::{CallbackApprover, TerminalApprover};
+pub use crate::approval::{Access, Answer};
+#[cfg(feature = "runtime")]
+pub use crate::config::{Configuration, LoadOptions, Secret};
+#[cfg(feature = "runtime")]
+pub use crate::dialects::Dialect;
+pub use crate::events::{LogLevel, LogMessage, Progress};
+pub use crate::output::Retry;
+#[cfg(feature = "runtime")]
+pub use crate::policy::{PolicySettings, ToolPolicy, ToolRules};
+#[cfg(feature = "testing")]
+pub use crate::testing::TestToolbox;
 pub use std::path::{Path, PathBuf};

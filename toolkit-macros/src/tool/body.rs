@@ -235,13 +235,13 @@ fn answer(tokens: &[TokenTree], place: usize, around: Delimiter, found: &mut Fou
     }
     if is_ident(tokens, place.wrapping_sub(1), "match")
         && let Some(TokenTree::Group(arms)) = tokens.get(end)
-        && mentions_ident(&arms.stream(), "Answer").is_some()
-        && mentions_ident(&arms.stream(), "Ok").is_none()
+        && matches!(arms.stream().into_iter().next(), Some(TokenTree::Ident(first)) if first == "Answer" || first == "true" || first == "false")
     {
         return Some(ANSWER);
     }
     // `let allowed = ctx.ask(..).await?;`
     if is_awaited
+        && is_punct(tokens, end, ';')
         && is_punct(tokens, place.wrapping_sub(1), '=')
         && is_ident(tokens, place.wrapping_sub(3), "let")
         && let Some(TokenTree::Ident(name)) = tokens.get(place - 2)
@@ -300,7 +300,12 @@ fn is_string(literal: &proc_macro2::Literal) -> bool {
 /// Returns true if the block at a place is the body of a closure or an `async` block.
 fn is_body(tokens: &[TokenTree], place: usize) -> bool {
     let before = place.wrapping_sub(1);
-    is_punct(tokens, before, '|') || is_ident(tokens, before, "async") || is_ident(tokens, before, "move")
+    let start = (0..place).rev().find(|place| is_punct(tokens, *place, ';')).unwrap_or(0);
+    let has_type = (start..place).any(|place| is_punct(tokens, place, '-') && is_punct(tokens, place + 1, '>'));
+    has_type
+        || is_punct(tokens, before, '|')
+        || is_ident(tokens, before, "async")
+        || is_ident(tokens, before, "move")
 }
 
 /// Returns the place of a text within `Err(..)`.

@@ -5,7 +5,6 @@ use crate::error::ModelError;
 use crate::request::Request;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 use toolkit::{ToolCall, dialects::Dialect};
 
@@ -50,37 +49,6 @@ pub trait Model: Send + Sync + 'static {
         request: &'a Request,
         events: &'a mut (dyn FnMut(ModelEvent) + Send),
     ) -> Responding<'a>;
-}
-
-/// A model that agents share: one that is given by itself, or in an [`Arc`].
-#[diagnostic::on_unimplemented(
-    message = "this is not a model",
-    label = "not a `Model`",
-    note = "of a provider: `Client`; of a test: `Scripted::new([..])`; both are in `toolkit_models`"
-)]
-pub trait IntoModel {
-    /// Returns the model.
-    fn into_model(self) -> Arc<dyn Model>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<M: Model> IntoModel for M {
-    fn into_model(self) -> Arc<dyn Model> {
-        Arc::new(self)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<M: Model> IntoModel for Arc<M> {
-    fn into_model(self) -> Arc<dyn Model> {
-        self
-    }
-}
-
-impl IntoModel for Arc<dyn Model> {
-    fn into_model(self) -> Arc<dyn Model> {
-        self
-    }
 }
 
 /// An event of an answer.

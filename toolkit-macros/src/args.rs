@@ -11,8 +11,8 @@ use crate::check::{self, Check, Errors};
 use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use crate::source;
 use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
+use crate::source;
 use crate::type_form::{item_kind, kind, mentions_ident, option, ungroup};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -49,7 +49,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         let message = format!(
             "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
         );
-        errors.push_span(Check::ArgsItem, Span::call_site(), message);
+        errors.push_span(Check::ArgsItem, Span::call_site().resolved_at(input.ident.span()), message);
     }
     serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
@@ -350,7 +350,9 @@ fn derives(
     let derives = DERIVES
         .iter()
         .filter(|(name, library)| {
-            !(has_nested && *library == "serde" || above.contains(name) || present.iter().any(|present| present == name))
+            !(has_nested && *library == "serde"
+                || above.contains(name)
+                || present.iter().any(|present| present == name))
         })
         .map(|(name, library)| {
             let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));

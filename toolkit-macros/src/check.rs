@@ -65,6 +65,7 @@ checks! {
     // The function's body.
     AskAnswer,
     ContextCall,
+    GuardOverAwait,
     ServiceChange,
     TextAsError,
     // Parameters.

@@ -180,6 +180,9 @@ pub use toolkit_core::{
 
 // Names that a program may look for at the root: they are in the module of their subject, or in the prelude.
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use testing::{TestCall, TestToolbox};
 #[doc(hidden)]
 pub use {
     approval::{Access, AllowScope, Answer, PendingAsk, Question, Reply},
@@ -187,7 +190,6 @@ pub use {
     descriptor::{Definition, DynamicArgs, InvalidTool, Preparation, ToolArg},
     events::{CallEvent, Event, Events, LogLevel, LogMessage, Progress},
     output::{Detailed, IntoToolError, IntoToolOutput, OutputLimits, OutputSink, Retry, Structured},
-    text::Redactor,
 };
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
@@ -200,10 +202,8 @@ pub use {
     permission::Permissions,
     policy::{Policy, PolicySettings, ToolPolicy, ToolRules},
     registry::{RegisterError, ToolSource},
+    text::Redactor,
 };
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use testing::{TestCall, TestToolbox};
 
 #[doc(hidden)]
 pub use {prelude as context, prelude as error, prelude as state, prelude as types};

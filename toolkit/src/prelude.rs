@@ -1,17 +1,8 @@
 //! Common items for tools and hosts: `use toolkit::prelude::*;`.
 
-#[cfg(not(feature = "runtime"))]
-#[doc(hidden)]
-pub use crate::tool::context::Toolkit;
-#[cfg(feature = "runtime")]
-pub use crate::{AllowAll, BuildError, Toolbox, Toolkit};
-pub use crate::{
-    Ask, Caller, Config, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
-    ToolOutput, ToolResult, args, service, tool, tool_factory, tool_ref, tools,
-};
+pub use crate::approval::{Access, Answer};
 #[cfg(feature = "runtime")]
 pub use crate::approval::{CallbackApprover, TerminalApprover};
-pub use crate::approval::{Access, Answer};
 #[cfg(feature = "runtime")]
 pub use crate::config::{Configuration, LoadOptions, Secret};
 #[cfg(feature = "runtime")]
@@ -22,4 +13,13 @@ pub use crate::output::Retry;
 pub use crate::policy::{PolicySettings, ToolPolicy, ToolRules};
 #[cfg(feature = "testing")]
 pub use crate::testing::TestToolbox;
+#[cfg(not(feature = "runtime"))]
+#[doc(hidden)]
+pub use crate::tool::context::Toolkit;
+#[cfg(feature = "runtime")]
+pub use crate::{AllowAll, BuildError, Toolbox, Toolkit};
+pub use crate::{
+    Ask, Caller, Config, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    ToolOutput, ToolResult, args, service, tool, tool_factory, tool_ref, tools,
+};
 pub use std::path::{Path, PathBuf};

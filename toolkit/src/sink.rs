@@ -131,7 +131,10 @@ impl OutputSink {
     /// # Errors
     ///
     /// Returns an error if the call is over.
-    pub fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> impl Future<Output = io::Result<()>> + Send + use<> {
+    pub fn write_fmt(
+        &mut self,
+        text: fmt::Arguments<'_>,
+    ) -> impl Future<Output = io::Result<()>> + Send + use<> {
         let (mut output, text) = (self.clone(), text.to_string());
         async move { output.write_all(text.as_bytes()).await }
     }

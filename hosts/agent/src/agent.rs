@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::{Approver, Caller, Toolkit, config::ToolAgentSettings, views::StepTypes};
-use toolkit_models::{IntoModel, Meter, Model, Thinking};
+use toolkit_models::{Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
 ///
@@ -183,10 +183,10 @@ impl fmt::Debug for AgentBuilder {
 
 impl Agent {
     /// Starts an agent of a toolkit and a model.
-    pub fn builder(toolkit: Toolkit, model: impl IntoModel) -> AgentBuilder {
+    pub fn builder(toolkit: Toolkit, model: Arc<dyn Model>) -> AgentBuilder {
         AgentBuilder(Inner {
             toolkit,
-            model: model.into_model(),
+            model,
             caller: Caller::new(),
             limits: Limits::default(),
             approver: None,

@@ -3,8 +3,11 @@
 //!
 //! The body is not parsed. A name that the body binds again is not followed.
 
+mod guard;
+
 use super::item::Function;
 use crate::check::{Check, Errors};
+use crate::source;
 use crate::type_form::{last_segment, mentions_ident, only_argument};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -20,13 +23,19 @@ pub(crate) fn check(signature: &Signature, body: &impl ToTokens, errors: &mut Er
         contexts: names(signature, is_context),
         services: names(signature, is_service),
         fails_with_tool_error: fails_with_tool_error(&signature.output),
+        is_async: signature.asyncness.is_some(),
     };
-    if scan.contexts.is_empty() && scan.services.is_empty() && !scan.fails_with_tool_error {
+    if scan.contexts.is_empty() && scan.services.is_empty() && !scan.fails_with_tool_error && !scan.is_async {
         return false;
     }
     let mut found = Found::default();
-    scan.stream(body.to_token_stream(), Place { around: Delimiter::None, is_last: true, is_nested: false }, &mut found);
-    let faults: Vec<Fault> = found.faults.into_iter().filter(|fault| !found.bound.contains(&fault.name)).collect();
+    scan.stream(
+        body.to_token_stream(),
+        Place { around: Delimiter::None, is_last: true, is_nested: false },
+        &mut found,
+    );
+    let faults: Vec<Fault> =
+        found.faults.into_iter().filter(|fault| !found.bound.contains(&fault.name)).collect();
     for fault in &faults {
         errors.push_span(fault.check, fault.span, fault.message);
     }
@@ -65,6 +74,7 @@ struct Scan {
     contexts: Vec<String>,
     services: Vec<String>,
     fails_with_tool_error: bool,
+    is_async: bool,
 }
 
 /// Where tokens stand.
@@ -100,9 +110,12 @@ const UNREAD: &str = "an answer of no is an error that nothing reads here, so th
 const PROGRESS: &str = "`progress` takes one value\nwrite `.progress(Progress::new(done).with_total(all).with_message(\"..\"))`; `Progress` is in `toolkit::events`";
 const OUTPUT: &str = "`output` takes nothing, it returns the stream\nwrite `ctx.output().write_all(text.as_bytes()).await?` for the model, or `ctx.partial(text)` for who watches the call";
 const LOG: &str = "`log` takes one message\nwrite `.log(LogMessage::new(LogLevel::Info, text))`; both names are in `toolkit::events`";
-const CALL: &str = "`call` takes the tool's name and its arguments\nwrite `ctx.call(\"name\", json!({ .. })).await?`";
+const CALL: &str =
+    "`call` takes the tool's name and its arguments\nwrite `ctx.call(\"name\", json!({ .. })).await?`";
 const ERROR: &str = "a text is no `ToolError` by itself\nwrite `ToolError::failed(text)`, or `not_found`, `denied`, `unavailable` in place of `failed`";
 const CHANGE: &str = "all calls share a service, so none can change it\nkeep what changes behind a `Mutex` or an atomic, in the service's type";
+
+const GUARD: &str = "the guard of this lock is held over an `.await`, and a call may go on in another thread there\nend it in a block of its own before the `.await`, or use the lock of `tokio::sync`";
 
 impl Scan {
     fn stream(&self, tokens: TokenStream, at: Place, found: &mut Found) {
@@ -115,7 +128,13 @@ impl Scan {
                 TokenTree::Ident(name) => self.name(&tokens, place, name, at, found),
                 TokenTree::Group(group) => {
                     self.pattern(&tokens, place, group, found);
-                    self.error(&tokens, place, group, Place { is_last: at.is_last && place >= last, ..at }, found);
+                    self.error(
+                        &tokens,
+                        place,
+                        group,
+                        Place { is_last: at.is_last && place >= last, ..at },
+                        found,
+                    );
                     let is_block = group.delimiter() == Delimiter::Brace;
                     let is_nested = is_block && (has_function || is_body(&tokens, place));
                     let within = Place {
@@ -131,9 +150,17 @@ impl Scan {
     }
 
     fn name(&self, tokens: &[TokenTree], place: usize, ident: &Ident, at: Place, found: &mut Found) {
+        if ident == "let" && self.is_async && !at.is_nested {
+            check_guard(tokens, place, found);
+        }
         let name = ident.unraw().to_string();
         if found.answers.contains(&name) && is_condition(tokens, place, place + 1) {
-            found.faults.push(Fault { check: Check::AskAnswer, span: ident.span(), message: ANSWER, name: String::new() });
+            found.faults.push(Fault {
+                check: Check::AskAnswer,
+                span: ident.span(),
+                message: ANSWER,
+                name: String::new(),
+            });
         }
         let is_context = self.contexts.contains(&name);
         if !is_context && !self.services.contains(&name) || is_punct(tokens, place.wrapping_sub(1), '.') {
@@ -181,7 +208,14 @@ impl Scan {
     }
 
     /// Checks `ctx.method(..)`, and what becomes of its value.
-    fn context(&self, tokens: &[TokenTree], place: usize, name: String, around: Delimiter, found: &mut Found) {
+    fn context(
+        &self,
+        tokens: &[TokenTree],
+        place: usize,
+        name: String,
+        around: Delimiter,
+        found: &mut Found,
+    ) {
         let (true, Some(TokenTree::Ident(method)), Some(TokenTree::Group(group))) =
             (is_punct(tokens, place + 1, '.'), tokens.get(place + 2), tokens.get(place + 3))
         else {
@@ -207,6 +241,13 @@ impl Scan {
             _ => return,
         };
         found.faults.push(Fault { check: Check::ContextCall, span: method.span(), message, name });
+    }
+}
+
+fn check_guard(tokens: &[TokenTree], place: usize, found: &mut Found) {
+    let Some((span, ty)) = guard::held(tokens, place) else { return };
+    if source::imports_from_std(span, ty) {
+        found.faults.push(Fault { check: Check::GuardOverAwait, span, message: GUARD, name: String::new() });
     }
 }
 
@@ -301,7 +342,8 @@ fn is_string(literal: &proc_macro2::Literal) -> bool {
 fn is_body(tokens: &[TokenTree], place: usize) -> bool {
     let before = place.wrapping_sub(1);
     let start = (0..place).rev().find(|place| is_punct(tokens, *place, ';')).unwrap_or(0);
-    let has_type = (start..place).any(|place| is_punct(tokens, place, '-') && is_punct(tokens, place + 1, '>'));
+    let has_type =
+        (start..place).any(|place| is_punct(tokens, place, '-') && is_punct(tokens, place + 1, '>'));
     has_type
         || is_punct(tokens, before, '|')
         || is_ident(tokens, before, "async")
@@ -320,7 +362,8 @@ fn is_condition(tokens: &[TokenTree], start: usize, end: usize) -> bool {
     let before = if is_negated { start.wrapping_sub(2) } else { start.wrapping_sub(1) };
     let is_first = is_ident(tokens, before, "if") || is_ident(tokens, before, "while");
     let is_joined = |place: usize| is_punct(tokens, place, '&') || is_punct(tokens, place, '|');
-    let is_last = matches!(tokens.get(end), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+    let is_last =
+        matches!(tokens.get(end), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
     let is_double = is_joined(end) && is_joined(end + 1);
     is_first && (is_last || is_double) || is_negated && (is_last || is_double)
 }
@@ -342,7 +385,9 @@ fn changed_field(tokens: &[TokenTree], place: usize) -> Option<Span> {
     }
     let operator = ['+', '-', '*', '/', '%', '|', '&', '^'].iter().any(|sign| is_punct(tokens, end, *sign));
     let equals = if operator { end + 1 } else { end };
-    let is_change = is_punct(tokens, equals, '=') && !is_punct(tokens, equals + 1, '=') && !is_punct(tokens, equals + 1, '>');
+    let is_change = is_punct(tokens, equals, '=')
+        && !is_punct(tokens, equals + 1, '=')
+        && !is_punct(tokens, equals + 1, '>');
     is_change.then(|| tokens[place].span())
 }
 
@@ -360,7 +405,8 @@ fn binds(tokens: &[TokenTree], place: usize) -> bool {
 /// Returns true if what is before a place is the end of a pattern: `=`, `=>` or `|` comes after it.
 fn ends_pattern(tokens: &[TokenTree], place: usize) -> bool {
     let is_double = is_punct(tokens, place + 1, '=') || is_punct(tokens, place + 1, '|');
-    (is_punct(tokens, place, '=') || is_punct(tokens, place, '|')) && !is_double || is_ident(tokens, place, "in")
+    (is_punct(tokens, place, '=') || is_punct(tokens, place, '|')) && !is_double
+        || is_ident(tokens, place, "in")
 }
 
 fn is_punct(tokens: &[TokenTree], place: usize, sign: char) -> bool {

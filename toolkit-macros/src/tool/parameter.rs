@@ -376,7 +376,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         errors.push_span(
             Check::Reference,
             place,
-            "a reference within a type cannot be an argument; use an owned type, such as `Vec<String>` or `&[String]` for `Vec<&str>`",
+            "a reference within a type cannot be an argument; use an owned type\nwrite `Vec<String>` or `&[String]` for `Vec<&str>`",
         );
         return false;
     }

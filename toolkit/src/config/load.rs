@@ -401,7 +401,7 @@ fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigi
 #[cfg(test)]
 mod tests {
     use super::options::AsLoadOptions;
-use super::*;
+    use super::*;
 
     #[test]
     fn all_files_of_a_workspace_may_have_as_much_as_the_limits_say() {

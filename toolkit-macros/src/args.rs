@@ -44,13 +44,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
-    let above = source::derived_above(Span::call_site(), &["Deserialize", "Serialize", "JsonSchema"]);
-    if let Some(name) = above.first() {
-        let message = format!(
-            "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
-        );
-        errors.push_span(Check::ArgsItem, Span::call_site().resolved_at(input.ident.span()), message);
-    }
+    let above = derives_above(&input, &mut errors);
     serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
     let default = serde_keys::take_default(&mut input.attrs);
@@ -131,10 +125,23 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         additions(&input, &helpers)
     } else {
         leave_unread(&mut input.data, &options.toolkit);
-        TokenStream::new()
+        // Without it, a tool that returns the type would be a second error.
+        marker(&input, &helpers.toolkit)
     };
     let errors = errors.into_tokens();
     quote! { #errors #derives #open #input #rest }
+}
+
+/// Reports derives above the attribute that it brings itself, and returns them. The compiler has expanded them already.
+fn derives_above(input: &DeriveInput, errors: &mut Errors) -> Vec<&'static str> {
+    let above = source::derived_above(Span::call_site(), &["Deserialize", "Serialize", "JsonSchema"]);
+    if let Some(name) = above.first() {
+        let message = format!(
+            "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
+        );
+        errors.push_span(Check::ArgsItem, Span::call_site().resolved_at(input.ident.span()), message);
+    }
+    above
 }
 
 /// Takes off the fields of a type with an error what the derives would report as well.
@@ -149,7 +156,7 @@ fn leave_unread(data: &mut Data, toolkit: &TokenStream) {
 /// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
 fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
     let Helpers { toolkit, functions, checks, .. } = helpers;
-    let shape = shape::shape(input, &quote!(#toolkit::__private));
+    let marker = marker(input, toolkit);
     let type_name = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let functions = (!functions.is_empty()).then(|| {
@@ -165,9 +172,15 @@ fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
             const _: () = { use #toolkit::__private as __toolkit; #checks };
         }
     });
+    quote! { #functions #checks #marker }
+}
+
+/// Returns the implementation of the marker trait, which a tool that returns the type needs.
+fn marker(input: &DeriveInput, toolkit: &TokenStream) -> TokenStream {
+    let shape = shape::shape(input, &quote!(#toolkit::__private));
+    let type_name = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     quote! {
-        #functions
-        #checks
         #[doc(hidden)]
         #[allow(unused_qualifications)]
         impl #impl_generics #toolkit::__private::ArgsType for #type_name #type_generics #where_clause { #shape }

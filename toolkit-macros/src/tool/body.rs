@@ -69,7 +69,7 @@ fn fails_with_tool_error(output: &ReturnType) -> bool {
         if last_segment(error).is_some_and(|segment| segment.ident == "ToolError"))
 }
 
-/// What is looked for.
+/// The names and the kind of function that the mistakes rest on.
 struct Scan {
     contexts: Vec<String>,
     services: Vec<String>,
@@ -169,7 +169,7 @@ impl Scan {
         if binds(tokens, place) {
             found.bound.insert(name);
         } else if is_context {
-            self.context(tokens, place, name, at.around, found);
+            check_context(tokens, place, name, at.around, found);
         } else if let Some(span) = changed_field(tokens, place) {
             found.faults.push(Fault { check: Check::ServiceChange, span, message: CHANGE, name });
         }
@@ -206,42 +206,35 @@ impl Scan {
             found.faults.push(Fault { check: Check::TextAsError, span, message: ERROR, name: String::new() });
         }
     }
+}
 
-    /// Checks `ctx.method(..)`, and what becomes of its value.
-    fn context(
-        &self,
-        tokens: &[TokenTree],
-        place: usize,
-        name: String,
-        around: Delimiter,
-        found: &mut Found,
-    ) {
-        let (true, Some(TokenTree::Ident(method)), Some(TokenTree::Group(group))) =
-            (is_punct(tokens, place + 1, '.'), tokens.get(place + 2), tokens.get(place + 3))
-        else {
-            return;
-        };
-        if group.delimiter() != Delimiter::Parenthesis {
+/// Checks `ctx.method(..)`, and what becomes of its value.
+fn check_context(tokens: &[TokenTree], place: usize, name: String, around: Delimiter, found: &mut Found) {
+    let (true, Some(TokenTree::Ident(method)), Some(TokenTree::Group(group))) =
+        (is_punct(tokens, place + 1, '.'), tokens.get(place + 2), tokens.get(place + 3))
+    else {
+        return;
+    };
+    if group.delimiter() != Delimiter::Parenthesis {
+        return;
+    }
+    let (arguments, method_name) = (Arguments::of(group), method.to_string());
+    let message = match method_name.as_str() {
+        "ask" if arguments.are(|count| count > 1) || arguments.is_text => ASK,
+        "progress" if arguments.are(|count| count > 1) || arguments.is_text => PROGRESS,
+        "output" if arguments.are(|count| count > 0) => OUTPUT,
+        "log" if arguments.are(|count| count > 1) => LOG,
+        "call" if arguments.are(|count| count == 1) => CALL,
+        "ask" => {
+            let answer = answer(tokens, place, around, found);
+            if let Some(message) = answer {
+                found.faults.push(Fault { check: Check::AskAnswer, span: method.span(), message, name });
+            }
             return;
         }
-        let (arguments, method_name) = (Arguments::of(group), method.to_string());
-        let message = match method_name.as_str() {
-            "ask" if arguments.count > 1 || arguments.is_text => ASK,
-            "progress" if arguments.count > 1 || arguments.is_text => PROGRESS,
-            "output" if arguments.count > 0 => OUTPUT,
-            "log" if arguments.count > 1 => LOG,
-            "call" if arguments.count == 1 => CALL,
-            "ask" => {
-                let answer = answer(tokens, place, around, found);
-                if let Some(message) = answer {
-                    found.faults.push(Fault { check: Check::AskAnswer, span: method.span(), message, name });
-                }
-                return;
-            }
-            _ => return,
-        };
-        found.faults.push(Fault { check: Check::ContextCall, span: method.span(), message, name });
-    }
+        _ => return,
+    };
+    found.faults.push(Fault { check: Check::ContextCall, span: method.span(), message, name });
 }
 
 fn check_guard(tokens: &[TokenTree], place: usize, found: &mut Found) {
@@ -294,7 +287,8 @@ fn answer(tokens: &[TokenTree], place: usize, around: Delimiter, found: &mut Fou
 
 /// The arguments of a call.
 struct Arguments {
-    count: usize,
+    /// Their number, unless a comma may stand within one of them.
+    count: Option<usize>,
     /// The only argument is a text that is written there.
     is_text: bool,
 }
@@ -302,12 +296,19 @@ struct Arguments {
 impl Arguments {
     fn of(group: &Group) -> Self {
         let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
-        let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
-        // Commas within the parameters of a closure and of a type count, too: neither is an argument of these methods alone.
-        let commas = tokens.iter().filter(|token| comma(token)).count();
-        let trailing = tokens.last().is_some_and(comma);
+        let is =
+            |token: &TokenTree, sign| matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign);
+        let commas = tokens.iter().filter(|token| is(token, ',')).count();
+        let trailing = tokens.last().is_some_and(|token| is(token, ','));
+        // Commas within the parameters of a type or of a closure.
+        let is_unclear = tokens.iter().any(|token| is(token, '<') || is(token, '|'));
         let count = if tokens.is_empty() { 0 } else { commas + 1 - usize::from(trailing) };
+        let count = (!is_unclear).then_some(count);
         Self { count, is_text: is_text(&tokens) }
+    }
+
+    fn are(&self, of: impl Fn(usize) -> bool) -> bool {
+        self.count.is_some_and(of)
     }
 }
 
@@ -365,7 +366,7 @@ fn is_condition(tokens: &[TokenTree], start: usize, end: usize) -> bool {
     let is_last =
         matches!(tokens.get(end), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
     let is_double = is_joined(end) && is_joined(end + 1);
-    is_first && (is_last || is_double) || is_negated && (is_last || is_double)
+    (is_first || is_negated) && (is_last || is_double)
 }
 
 /// Returns the place of a field that `state.field = ..` or `state.field += ..` changes.

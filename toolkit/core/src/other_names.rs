@@ -139,6 +139,7 @@ where
 pub trait IsOutput<'a> {}
 
 #[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a> ToolOutput
 where
     Self: IsOutput<'a>,

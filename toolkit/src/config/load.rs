@@ -400,7 +400,6 @@ fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigi
 
 #[cfg(test)]
 mod tests {
-    use super::options::AsLoadOptions;
     use super::*;
 
     #[test]

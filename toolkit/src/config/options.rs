@@ -61,7 +61,7 @@ impl std::fmt::Debug for LoadOptions {
     }
 }
 
-/// What [`Configuration::load`](super::Configuration::load) takes: [`LoadOptions`], and nothing else.
+/// The parameter of [`Configuration::load`](super::Configuration::load): [`LoadOptions`], and nothing else.
 #[diagnostic::on_unimplemented(
     message = "a configuration is loaded by `LoadOptions`",
     label = "not `LoadOptions`",

@@ -12,6 +12,7 @@ use crate::toolbox::Toolbox;
 pub trait MadeByBuilder<'a> {}
 
 #[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a> Toolkit
 where
     Self: MadeByBuilder<'a>,

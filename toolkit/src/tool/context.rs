@@ -465,7 +465,6 @@ impl ToolContext {
     /// text written until then. A tool with `truncate = "off"` that writes here is truncated to the host's limits.
     ///
     /// ```
-    /// use tokio::io::AsyncWriteExt as _;
     /// use toolkit::prelude::*;
     ///
     /// /// Counts aloud.

@@ -181,7 +181,10 @@ async fn an_absent_section_is_named_as_absent_and_without_the_source_of_another(
 /// Draws a point, as messages of MCP have it.
 #[tool(read_only)]
 async fn draw_as_base64() -> Image {
-    Image::new("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "image/png")
+    Image::new(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
+        "image/png",
+    )
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use toolkit::context::ToolContext;
 use toolkit::error::ToolError;
-use toolkit::{CallbackApprover, Configuration, Dialect, LoadOptions, Progress, TerminalApprover, ToolPolicy};
+use toolkit::{
+    CallbackApprover, Configuration, Dialect, LoadOptions, Progress, TerminalApprover, ToolPolicy,
+};
 
 mod by_the_prelude {
     use toolkit::prelude::*;
@@ -28,5 +30,7 @@ mod by_the_prelude {
 fn main() {
     drop(by_the_prelude::host());
     let _ = (by_the_prelude::report, std::any::type_name::<(ToolContext, ToolError, CallbackApprover)>());
-    let _ = std::any::type_name::<(Configuration, Dialect, LoadOptions, Progress, TerminalApprover, ToolPolicy)>();
+    let _ =
+        std::any::type_name::<(Configuration, Dialect, LoadOptions, Progress, TerminalApprover, ToolPolicy)>(
+        );
 }

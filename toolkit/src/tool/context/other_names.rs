@@ -6,6 +6,7 @@
 //! second error. No macro writes the methods, since the compiler would show its whole call beside each error.
 
 use super::ToolContext;
+use std::sync::Arc;
 
 #[diagnostic::on_unimplemented(
     message = "a context finds a service by `service`",
@@ -15,7 +16,7 @@ pub trait FindsService {}
 
 #[doc(hidden)]
 impl ToolContext {
-    pub fn state<'a, T: ?Sized>(&'a self) -> Option<std::sync::Arc<T>>
+    pub fn state<'a, T: ?Sized>(&'a self) -> Option<Arc<T>>
     where
         &'a Self: FindsService,
     {
@@ -475,6 +476,7 @@ impl ToolContext {
 pub trait MadeDetached<'a> {}
 
 #[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a> ToolContext
 where
     Self: MadeDetached<'a>,

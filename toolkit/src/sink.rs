@@ -126,19 +126,6 @@ impl OutputSink {
         Ok(())
     }
 
-    /// Writes formatted text: `writeln!(output, "line {number}").await?`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the call is over.
-    pub fn write_fmt(
-        &mut self,
-        text: fmt::Arguments<'_>,
-    ) -> impl Future<Output = io::Result<()>> + Send + use<> {
-        let (mut output, text) = (self.clone(), text.to_string());
-        async move { output.write_all(text.as_bytes()).await }
-    }
-
     /// Refuses further writes and removes the file, because the output is not needed any more. Does nothing if the
     /// output was already ended. A clone that outlives the call does not keep the file.
     pub(crate) fn abandon(&self) {
@@ -188,6 +175,25 @@ impl fmt::Debug for OutputSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutputSink").finish_non_exhaustive()
     }
+}
+
+/// Nothing has this trait. The bound is at the `impl` block, so that the call is refused whatever its arguments are; it has a lifetime, because
+/// the compiler would refuse one without any.
+#[diagnostic::on_unimplemented(
+    message = "the output of a tool is written by `write_all`",
+    label = "write `output.write_all(format!(\"{{line}}\\n\").as_bytes()).await?`"
+)]
+pub trait WritesFormatted<'a> {}
+
+#[doc(hidden)]
+impl<'a> OutputSink
+where
+    Self: WritesFormatted<'a>,
+{
+    pub fn write_fmt(&mut self) {}
+    pub fn write_str(&mut self) {}
+    pub fn write_line(&mut self) {}
+    pub fn println(&mut self) {}
 }
 
 impl AsyncWrite for OutputSink {

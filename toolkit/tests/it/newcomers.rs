@@ -215,8 +215,7 @@ async fn a_function_with_a_service_is_called_directly() {
 async fn write_lines(ctx: &ToolContext) -> Result<(), ToolError> {
     let mut output = ctx.output();
     output.write_all(b"one\n").await?;
-    writeln!(output, "{}", "two").await?;
-    writeln!(ctx.output(), "three").await?;
+    ctx.output().write_all(format!("{}\n", "two").as_bytes()).await?;
     Ok(())
 }
 
@@ -224,5 +223,5 @@ async fn write_lines(ctx: &ToolContext) -> Result<(), ToolError> {
 async fn output_is_written_without_an_import() {
     let toolkit = Toolkit::empty().tool(tool_ref!(write_lines)).build().unwrap();
     let result = call(&toolkit, ToolCall::new("1", "write_lines", ())).await;
-    assert!(result.text().starts_with("one\ntwo\nthree\n"), "{result}");
+    assert!(result.text().starts_with("one\ntwo\n"), "{result}");
 }

@@ -140,7 +140,6 @@ async fn end_locks_in_time(db: State<Db>) -> u32 {
 #[tool(read_only)]
 async fn write_without_an_import(ctx: &ToolContext) -> Result<(), ToolError> {
     let mut output = ctx.output();
-    writeln!(output, "line {}", 1).await?;
     output.write_all(b"line 2\n").await?;
     Ok(())
 }

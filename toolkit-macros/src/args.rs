@@ -12,6 +12,7 @@ use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
+use crate::source;
 use crate::type_form::{item_kind, kind, mentions_ident, option, ungroup};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -43,6 +44,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
+    let above = derives_above(&input, &mut errors);
     serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
     let default = serde_keys::take_default(&mut input.attrs);
@@ -113,7 +115,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
             .iter()
             .any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
     has_nested &= errors.is_empty();
-    let derives = derives(&input.attrs, &options.toolkit, closed, has_nested);
+    let derives = derives(&input.attrs, &above, &options.toolkit, closed, has_nested);
     // The schema states this too: by default the arguments of a tool do not permit unknown keys.
     let is_named = matches!(&input.data, Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_)));
     let open = (options.allow_unknown_fields && is_named)
@@ -123,10 +125,23 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         additions(&input, &helpers)
     } else {
         leave_unread(&mut input.data, &options.toolkit);
-        TokenStream::new()
+        // Without it, a tool that returns the type would be a second error.
+        marker(&input, &helpers.toolkit)
     };
     let errors = errors.into_tokens();
     quote! { #errors #derives #open #input #rest }
+}
+
+/// Reports derives above the attribute that it brings itself, and returns them. The compiler has expanded them already.
+fn derives_above(input: &DeriveInput, errors: &mut Errors) -> Vec<&'static str> {
+    let above = source::derived_above(Span::call_site(), &["Deserialize", "Serialize", "JsonSchema"]);
+    if let Some(name) = above.first() {
+        let message = format!(
+            "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
+        );
+        errors.push_span(Check::ArgsItem, Span::call_site().resolved_at(input.ident.span()), message);
+    }
+    above
 }
 
 /// Takes off the fields of a type with an error what the derives would report as well.
@@ -141,7 +156,7 @@ fn leave_unread(data: &mut Data, toolkit: &TokenStream) {
 /// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
 fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
     let Helpers { toolkit, functions, checks, .. } = helpers;
-    let shape = shape::shape(input, &quote!(#toolkit::__private));
+    let marker = marker(input, toolkit);
     let type_name = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let functions = (!functions.is_empty()).then(|| {
@@ -157,9 +172,15 @@ fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
             const _: () = { use #toolkit::__private as __toolkit; #checks };
         }
     });
+    quote! { #functions #checks #marker }
+}
+
+/// Returns the implementation of the marker trait, which a tool that returns the type needs.
+fn marker(input: &DeriveInput, toolkit: &TokenStream) -> TokenStream {
+    let shape = shape::shape(input, &quote!(#toolkit::__private));
+    let type_name = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     quote! {
-        #functions
-        #checks
         #[doc(hidden)]
         #[allow(unused_qualifications)]
         impl #impl_generics #toolkit::__private::ArgsType for #type_name #type_generics #where_clause { #shape }
@@ -331,12 +352,20 @@ fn derived(attributes: &[Attribute]) -> Vec<String> {
 }
 
 /// The derives that the type does not have yet.
-fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_nested: bool) -> TokenStream {
+fn derives(
+    attributes: &[Attribute],
+    above: &[&str],
+    toolkit: &TokenStream,
+    closed: bool,
+    has_nested: bool,
+) -> TokenStream {
     let present = derived(attributes);
     let derives = DERIVES
         .iter()
         .filter(|(name, library)| {
-            !(has_nested && *library == "serde" || present.iter().any(|present| present == name))
+            !(has_nested && *library == "serde"
+                || above.contains(name)
+                || present.iter().any(|present| present == name))
         })
         .map(|(name, library)| {
             let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));

@@ -62,6 +62,12 @@ checks! {
     ReturnImpl,
     ReturnBorrow,
     ReturnResult,
+    // The function's body.
+    AskAnswer,
+    ContextCall,
+    GuardOverAwait,
+    ServiceChange,
+    TextAsError,
     // Parameters.
     Pattern,
     ImplTrait,

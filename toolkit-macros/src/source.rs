@@ -23,6 +23,37 @@ pub(crate) fn around(span: Span) -> Option<Around> {
     Some(of(text.get(..place(&text, span.start())?)?))
 }
 
+/// Returns the derives above an attribute that are among the names. The compiler has expanded them before the attribute.
+pub(crate) fn derived_above<'a>(attribute: Span, names: &[&'a str]) -> Vec<&'a str> {
+    let before = || {
+        let span = proc_macro::is_available().then(|| attribute.unwrap())?;
+        let text = fs::read_to_string(span.local_file()?).ok()?;
+        let end = place(&text, span.start())?;
+        text.get(..end).map(str::to_owned)
+    };
+    before().map_or_else(Vec::new, |text| derives_at_the_end(&text, names))
+}
+
+fn derives_at_the_end<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_end();
+    loop {
+        let line = rest.rsplit('\n').next().unwrap_or_default();
+        if line.trim_start().starts_with("//") {
+            rest = rest[..rest.len() - line.len()].trim_end();
+        } else if rest.ends_with(']')
+            && let Some(start) = rest.rfind("#[")
+        {
+            if rest[start..].starts_with("#[derive(") {
+                found.extend(names.iter().filter(|name| words(&rest[start..]).any(|word| word == **name)));
+            }
+            rest = rest[..start].trim_end();
+        } else {
+            return found;
+        }
+    }
+}
+
 /// Returns `impl` or `trait`, if an attribute is on a member of such a block. An attribute without indentation is not.
 pub(crate) fn member_of(attribute: Span) -> Option<&'static str> {
     let is_indented = proc_macro::is_available() && attribute.unwrap().start().column() > 1;

@@ -2,6 +2,7 @@
 //! empty at the end.
 
 mod attribute;
+pub(crate) mod body;
 pub(crate) mod expand;
 pub(crate) mod item;
 pub(crate) mod name;
@@ -52,6 +53,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     parameter::check_names(&parameters, &mut errors);
     parameter::check_section(&function, &parameters, &mut errors);
     options.check_asks(&function, &parameters, &mut errors);
+    flaws.needs_stub |= body::check_function(&function, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
     if errors.is_empty() && !is_broken {

@@ -47,7 +47,7 @@ pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
 pub use instructions::Instructions;
 pub use narrow::IgnoredKey;
-pub use options::LoadOptions;
+pub use options::{AsLoadOptions, LoadOptions};
 pub(crate) use schema::linked_twice;
 pub use toolkit_core::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use trust::{TrustStore, TrustedFile};

@@ -47,7 +47,7 @@ extern crate self as toolkit;
 // The definition of tools, and what the expansions of the macros name.
 
 pub mod approval;
-mod approver;
+mod approver; // write `use toolkit::Approver;`, and `use toolkit::approval::{..};` for its types
 pub mod arguments;
 mod ask_journal;
 mod ask_record;
@@ -63,7 +63,7 @@ mod linked;
 mod listed;
 mod live;
 mod loop_guard;
-mod macros;
+mod macros; // write `use toolkit::tool;`
 pub mod metering;
 mod named_functions;
 mod named_hook;
@@ -72,11 +72,11 @@ pub mod output;
 mod output_store;
 pub mod prelude;
 mod section;
-mod service;
-mod session;
+mod service; // write `use toolkit::State;`
+mod session; // write `use toolkit::{Caller, ToolContext};`
 mod sink;
 pub mod text;
-mod tool;
+mod tool; // write `use toolkit::{Tool, ToolContext};`
 
 // The runtime: what a host needs.
 
@@ -149,7 +149,7 @@ mod timer;
 #[cfg(feature = "runtime")]
 mod tokens;
 #[cfg(feature = "runtime")]
-mod toolbox;
+mod toolbox; // write `use toolkit::Toolbox;`
 #[cfg(feature = "runtime")]
 pub mod views;
 #[cfg(feature = "runtime")]
@@ -178,3 +178,33 @@ pub use toolkit_core::{
     Ask, Caller, Content, Image, Json, Service, State, ToolCall, ToolError, ToolErrorKind, ToolOutput,
     ToolResult,
 };
+
+// Names that a program may look for at the root: they are in the module of their subject, or in the prelude.
+
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use testing::{TestCall, TestToolbox};
+#[doc(hidden)]
+pub use {
+    approval::{Access, AllowScope, Answer, PendingAsk, Question, Reply},
+    arguments::{IntoCallArguments, InvalidArguments, Problem},
+    descriptor::{Definition, DynamicArgs, InvalidTool, Preparation, ToolArg},
+    events::{CallEvent, Event, Events, LogLevel, LogMessage, Progress},
+    output::{Detailed, IntoToolError, IntoToolOutput, OutputLimits, OutputSink, Retry, Structured},
+};
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub use {
+    approval::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover},
+    config::{ConfigError, Configuration, DataDir, LoadOptions, Secret},
+    dialects::{Definitions, Dialect},
+    history::{History, JsonlHistory, JsonlOptions, MemoryHistory},
+    inspection::{CallbackInspector, Inspector, LoopGuard, Verdict},
+    permission::Permissions,
+    policy::{Policy, PolicySettings, ToolPolicy, ToolRules},
+    registry::{RegisterError, ToolSource},
+    text::Redactor,
+};
+
+#[doc(hidden)]
+pub use {prelude as context, prelude as error, prelude as state, prelude as types};

@@ -1,5 +1,18 @@
 //! Common items for tools and hosts: `use toolkit::prelude::*;`.
 
+pub use crate::approval::{Access, Answer};
+#[cfg(feature = "runtime")]
+pub use crate::approval::{CallbackApprover, TerminalApprover};
+#[cfg(feature = "runtime")]
+pub use crate::config::{Configuration, LoadOptions, Secret};
+#[cfg(feature = "runtime")]
+pub use crate::dialects::Dialect;
+pub use crate::events::{LogLevel, LogMessage, Progress};
+pub use crate::output::Retry;
+#[cfg(feature = "runtime")]
+pub use crate::policy::{PolicySettings, ToolPolicy, ToolRules};
+#[cfg(feature = "testing")]
+pub use crate::testing::TestToolbox;
 #[cfg(not(feature = "runtime"))]
 #[doc(hidden)]
 pub use crate::tool::context::Toolkit;

@@ -29,7 +29,7 @@ mod tools;
 mod void;
 
 pub use crate::service::IntoTools;
-pub use as_tool::AsTool;
+pub use as_tool::{AsConfiguration, AsTool, AsTools};
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use cleanup::CleanupTask;
@@ -58,7 +58,6 @@ use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
-use as_tool::MadeByBuilder;
 use basis::Basis;
 pub(crate) use origins::Origins;
 use register::Registry;
@@ -129,14 +128,6 @@ impl Toolkit {
     pub fn empty() -> Builder {
         linked::start();
         Builder::default()
-    }
-
-    #[doc(hidden)]
-    pub fn new<'a>() -> Self
-    where
-        &'a Self: MadeByBuilder,
-    {
-        unreachable!("nothing has the trait")
     }
 
     /// Returns the current tools, by name: a slice that does not change when tools are added or removed later.
@@ -239,8 +230,8 @@ impl Builder {
 
     /// Adds tools, as [`tool`](Self::tool) does.
     #[must_use]
-    pub fn tools<T: AsTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
-        self.tools.extend(tools.into_iter().map(AsTool::into_tool));
+    pub fn tools(mut self, tools: impl AsTools) -> Self {
+        self.tools.extend(tools.into_tools());
         self
     }
 
@@ -534,8 +525,8 @@ impl Builder {
 
     /// Sets the configuration; empty by default. Its secrets are redacted from events and errors too.
     #[must_use]
-    pub fn configuration(mut self, configuration: Configuration) -> Self {
-        self.rules.configuration = configuration;
+    pub fn configuration(mut self, configuration: impl AsConfiguration) -> Self {
+        self.rules.configuration = configuration.into_configuration();
         self
     }
 }

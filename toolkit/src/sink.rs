@@ -112,6 +112,20 @@ impl OutputSink {
         }
     }
 
+    /// Writes all of the bytes. It is tokio's `AsyncWriteExt::write_all`, without the need to import that.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the call is over.
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let count = poll_fn(|task| self.shared.poll_write(task, rest)).await?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
     /// Refuses further writes and removes the file, because the output is not needed any more. Does nothing if the
     /// output was already ended. A clone that outlives the call does not keep the file.
     pub(crate) fn abandon(&self) {
@@ -161,6 +175,25 @@ impl fmt::Debug for OutputSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutputSink").finish_non_exhaustive()
     }
+}
+
+/// Nothing has this trait. The bound is at the `impl` block, so that the call is refused whatever its arguments are; it has a lifetime, because
+/// the compiler would refuse one without any.
+#[diagnostic::on_unimplemented(
+    message = "the output of a tool is written by `write_all`",
+    label = "write `output.write_all(format!(\"{{line}}\\n\").as_bytes()).await?`"
+)]
+pub trait WritesFormatted<'a> {}
+
+#[doc(hidden)]
+impl<'a> OutputSink
+where
+    Self: WritesFormatted<'a>,
+{
+    pub fn write_fmt(&mut self) {}
+    pub fn write_str(&mut self) {}
+    pub fn write_line(&mut self) {}
+    pub fn println(&mut self) {}
 }
 
 impl AsyncWrite for OutputSink {

@@ -277,7 +277,7 @@ impl Toolbox {
         let place = self.place(name)?;
         let called_as = self.0.tools[place].name().to_owned();
         let tool = Called::Listed(place);
-        Ok(ToolContext::new(String::new(), called_as, tool, self.0.clone(), None, None, None))
+        Ok(ToolContext::of_call(String::new(), called_as, tool, self.0.clone(), None, None, None))
     }
 
     /// Returns true unless the configuration was [reloaded](crate::Toolkit::reload) since the toolbox was created: a host that keeps a toolbox

@@ -90,6 +90,18 @@ impl DelegationRequest {
     }
 }
 
+impl From<&str> for DelegationRequest {
+    fn from(task: &str) -> Self {
+        Self::new(task)
+    }
+}
+
+impl From<String> for DelegationRequest {
+    fn from(task: String) -> Self {
+        Self::new(task)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,7 +40,7 @@ pub(super) fn read(
             let takes = match (knows_caller, is_caller(ty)) {
                 (true, _) => "takes `&Caller`, `State<T>` and `Config<T>` only",
                 (false, true) => "is called once for all callers; take `State<T>` and `Config<T>` only",
-                (false, false) => "takes `State<T>` and `Config<T>` only",
+                (false, false) => "takes `State<T>` and `Config<T>` only\nmake it a field of a struct with `#[toolkit::args]`, and take `Config<Settings>` of that: a section of the configuration",
             };
             errors.push(Check::Taken, ty, format!("{noun} {takes}"));
             Parameter::Broken

@@ -316,7 +316,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         errors.push_span(
             Check::ImplTrait,
             span,
-            "an argument needs a type with a name; `impl Trait` has none",
+            "an argument needs a type with a name; `impl Trait` has none\nwrite the type, such as `&str`, `String` or `Vec<String>`",
         );
         return false;
     }
@@ -376,7 +376,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         errors.push_span(
             Check::Reference,
             place,
-            "a reference within a type cannot be an argument; use an owned type",
+            "a reference within a type cannot be an argument; use an owned type\nwrite `Vec<String>` or `&[String]` for `Vec<&str>`",
         );
         return false;
     }

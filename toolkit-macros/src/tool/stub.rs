@@ -47,7 +47,7 @@ pub(crate) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
         signature.output = parse_quote!(-> !);
     }
     quote! {
-        #[allow(dead_code, unused_variables, clippy::all)]
+        #[allow(dead_code, unused_mut, unused_variables, clippy::all)]
         #visibility #signature {
             loop {}
         }

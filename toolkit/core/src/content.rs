@@ -141,6 +141,16 @@ impl Content {
             _ => None,
         }
     }
+
+    /// Returns true for a picture or a sound whose data is the Base64 text of a file, in place of its bytes.
+    #[doc(hidden)]
+    pub fn is_base64(&self) -> bool {
+        // How the text of a PNG, JPEG, GIF, WebP or WAV file begins, and a URL of data.
+        const BEGINNINGS: [&[u8]; 5] = [b"iVBORw0KGgo", b"/9j/", b"R0lGOD", b"UklGR", b"data:"];
+        let (Self::Image { data, .. } | Self::Audio { data, .. }) = self else { return false };
+        let begins = BEGINNINGS.iter().any(|beginning| data.0.starts_with(beginning));
+        begins && data.0.iter().all(u8::is_ascii)
+    }
 }
 
 impl From<String> for Content {
@@ -228,6 +238,16 @@ impl<'de> Deserialize<'de> for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_as_base64_is_told_from_the_bytes_of_a_file() {
+        assert!(Content::image("iVBORw0KGgoAAAANSUhEUg==", "image/png").is_base64());
+        assert!(Content::image("data:image/png;base64,AAAA", "image/png").is_base64());
+        assert!(Content::audio("UklGRiQAAABXQVZF", "audio/wav").is_base64());
+        assert!(!Content::image(b"\x89PNG\r\n\x1a\n".to_vec(), "image/png").is_base64());
+        assert!(!Content::image(b"/9j/\xff".to_vec(), "image/png").is_base64());
+        assert!(!Content::text("iVBORw0KGgo").is_base64());
+    }
     use serde_json::json;
 
     #[test]

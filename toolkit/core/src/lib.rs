@@ -44,6 +44,7 @@ pub mod location;
 pub mod message;
 #[doc(hidden)]
 pub mod name;
+mod other_names;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]

@@ -68,7 +68,7 @@ impl ToolOutput {
     /// # Errors
     ///
     /// Returns an error if `value` does not serialise to JSON, for example a map whose keys are not strings.
-    pub fn json(value: &impl Serialize) -> Result<Self, ToolError> {
+    pub fn json(value: impl Serialize) -> Result<Self, ToolError> {
         let details = serde_json::to_value(value)?;
         let text = serde_json::to_string_pretty(&details)?;
         Ok(Self { details: Some(details), ..Self::text(text) })

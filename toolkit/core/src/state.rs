@@ -25,6 +25,25 @@ use std::sync::Arc;
 /// ```
 pub struct State<T: ?Sized>(pub Arc<T>);
 
+impl<T> State<T> {
+    /// Returns a service as a tool gets it, to call the tool's function directly.
+    pub fn new(service: T) -> Self {
+        Self(Arc::new(service))
+    }
+}
+
+impl<T> From<T> for State<T> {
+    fn from(service: T) -> Self {
+        Self::new(service)
+    }
+}
+
+impl<T: ?Sized> From<Arc<T>> for State<T> {
+    fn from(service: Arc<T>) -> Self {
+        Self(service)
+    }
+}
+
 impl<T: ?Sized> Deref for State<T> {
     type Target = T;
 

@@ -5,6 +5,7 @@
 mod calls;
 mod definitions;
 mod names;
+mod other_names;
 mod provider;
 mod read_back;
 mod render;

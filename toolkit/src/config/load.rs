@@ -7,7 +7,7 @@ use crate::config::file::read_text;
 use crate::config::merge::Document;
 use crate::config::names::check_names;
 use crate::config::narrow::{IgnoredKey, narrow};
-use crate::config::options::{FILE, LoadOptions};
+use crate::config::options::{AsLoadOptions, FILE, LoadOptions};
 use crate::config::parse::{self, Parsed, Places, parse};
 use crate::config::restriction::Restriction;
 use crate::config::rules::{permissions, policy, without_permissions};
@@ -34,12 +34,8 @@ impl Configuration {
     /// Returns all problems at once: files that cannot be read or parsed, wrong keys and values. A missing secret is no error: the part
     /// that refers to it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) return the reason. An untrusted file must be
     /// valid too, so that its restrictions are not lost.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the options hold the environment, and nobody needs them twice"
-    )]
-    pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
-        load(&options)
+    pub fn load(options: impl AsLoadOptions) -> Result<Self, ConfigError> {
+        load(&options.into_load_options())
     }
 }
 

@@ -61,6 +61,25 @@ impl std::fmt::Debug for LoadOptions {
     }
 }
 
+/// The parameter of [`Configuration::load`](super::Configuration::load): [`LoadOptions`], and nothing else.
+#[diagnostic::on_unimplemented(
+    message = "a configuration is loaded by `LoadOptions`",
+    label = "not `LoadOptions`",
+    note = "one file: `LoadOptions::new().user_file(\"toolkit.json5\")`; those of the user and of a workspace: `LoadOptions::of_process(\".\")`",
+    note = "a value in the program: `LoadOptions::new().program(json!({{ .. }}))`"
+)]
+pub trait AsLoadOptions {
+    #[doc(hidden)]
+    fn into_load_options(self) -> LoadOptions;
+}
+
+#[diagnostic::do_not_recommend]
+impl AsLoadOptions for LoadOptions {
+    fn into_load_options(self) -> LoadOptions {
+        self
+    }
+}
+
 impl LoadOptions {
     /// Returns options without any source.
     pub fn new() -> Self {

@@ -13,7 +13,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt as _;
 use toolkit_core::content::{Content, Resource};
 use toolkit_core::output::ToolOutput;
 use toolkit_core::truncate::{Keep, Truncate};

@@ -50,7 +50,7 @@ fn events() -> Vec<Event> {
     let ask = Ask::new("edit", "t").with_pattern("src/*").with_text("text", "x").with_hint("h");
     let elicitation =
         Elicitation::new("q", json!({ "type": "object", "properties": { "a": { "type": "string" } } }));
-    let output = ToolOutput::json(&json!({ "a": [1, 2.5, u64::MAX, i64::MIN, null] })).unwrap();
+    let output = ToolOutput::json(json!({ "a": [1, 2.5, u64::MAX, i64::MIN, null] })).unwrap();
     let output = output.with_title("t").with_metadata("m", 1).with_file_modified("/a").with_attachment("/b");
     let mut failed = vec![finished(Err(ToolError::denied("no")))];
     failed.push(finished(Err(ToolError::new(ToolErrorKind::TimedOut, "slow")

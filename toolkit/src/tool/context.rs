@@ -153,7 +153,7 @@ impl Clone for ToolContext {
 }
 
 impl ToolContext {
-    pub(crate) fn new(
+    pub(crate) fn of_call(
         call_id: String,
         called_as: String,
         tool: Called,
@@ -465,7 +465,6 @@ impl ToolContext {
     /// text written until then. A tool with `truncate = "off"` that writes here is truncated to the host's limits.
     ///
     /// ```
-    /// use tokio::io::AsyncWriteExt as _;
     /// use toolkit::prelude::*;
     ///
     /// /// Counts aloud.

@@ -80,7 +80,7 @@ impl Toolbox {
             Err(error) => (Arguments::default(), Vec::new(), Some(error)),
         };
         let mut begun = Begun {
-            context: ToolContext::new(id, name, tool, self.0.clone(), cancel, above, redactor),
+            context: ToolContext::of_call(id, name, tool, self.0.clone(), cancel, above, redactor),
             start: Start {
                 arguments,
                 repairs,

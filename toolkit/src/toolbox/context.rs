@@ -87,7 +87,7 @@ impl ToolContext {
     pub fn detached(caller: Caller) -> Self {
         let name = "detached".to_owned();
         let tool = Called::Own(Tool::nameless().named("detached"));
-        Self::new(name.clone(), name, tool, Scope::detached(caller), None, None, None)
+        Self::of_call(name.clone(), name, tool, Scope::detached(caller), None, None, None)
     }
 
     pub(crate) fn scope(&self) -> &Scope {

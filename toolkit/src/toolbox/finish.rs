@@ -84,6 +84,7 @@ async fn reviewed(context: &ToolContext, finishing: Finishing<'_>) -> Outcome {
 
 /// Completes a result with the facts known outside of it.
 fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Repair]) {
+    refuse_base64(outcome);
     match outcome {
         Ok(output) => {
             add_what_was_told(context, output);
@@ -101,6 +102,15 @@ fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Rep
             let taken = mem::replace(error, ToolError::failed(""));
             *error = taken.redacted(context.redactor());
         }
+    }
+}
+
+/// Fails for a picture or a sound that no reader could open.
+fn refuse_base64(outcome: &mut Outcome) {
+    if outcome.as_ref().is_ok_and(|output| output.content.iter().any(Content::is_base64)) {
+        *outcome = Err(ToolError::failed(
+            "a picture or a sound that the tool returned is Base64 text; the tool has to return the bytes of the file: decode the text before `Image::new` or `Content::image`",
+        ));
     }
 }
 

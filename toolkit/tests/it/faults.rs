@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use toolkit::prelude::*;

@@ -177,3 +177,51 @@ async fn an_absent_section_is_named_as_absent_and_without_the_source_of_another(
     assert!(message.contains("tools.settings.open_account: the section is not configured"), "{message}");
     assert!(!message.contains("--set"), "{message}");
 }
+
+/// Draws a point, as messages of MCP have it.
+#[tool(read_only)]
+async fn draw_as_base64() -> Image {
+    Image::new(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
+        "image/png",
+    )
+}
+
+#[tokio::test]
+async fn a_picture_as_base64_fails_with_what_to_return() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(draw_as_base64)).build().unwrap();
+    let (kind, message) = failure(&toolkit, ToolCall::new("1", "draw_as_base64", ())).await;
+    assert_eq!(kind, ToolErrorKind::Failed);
+    assert!(message.contains("the bytes of the file"), "{message}");
+}
+
+struct Words(&'static str);
+
+/// Returns the first word.
+#[tool(read_only)]
+async fn first_of(words: State<Words>) -> &'static str {
+    words.0.0.split(' ').next().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_function_with_a_service_is_called_directly() {
+    assert_eq!(first_of(State::new(Words("one two"))).await, "one");
+    assert_eq!(first_of(Words("three four").into()).await, "three");
+    assert_eq!(first_of(Arc::new(Words("five six")).into()).await, "five");
+}
+
+/// Writes lines.
+#[tool(read_only)]
+async fn write_lines(ctx: &ToolContext) -> Result<(), ToolError> {
+    let mut output = ctx.output();
+    output.write_all(b"one\n").await?;
+    ctx.output().write_all(format!("{}\n", "two").as_bytes()).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn output_is_written_without_an_import() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(write_lines)).build().unwrap();
+    let result = call(&toolkit, ToolCall::new("1", "write_lines", ())).await;
+    assert!(result.text().starts_with("one\ntwo\n"), "{result}");
+}

@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
 use toolkit::{
     ToolErrorKind, Toolbox,

@@ -5,7 +5,6 @@
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
 use toolkit::{
     Builder, Content, ToolErrorKind, ToolOutput, ToolResult,

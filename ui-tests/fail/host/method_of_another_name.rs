@@ -11,10 +11,12 @@ async fn query(ctx: &ToolContext) -> String {
 }
 
 async fn host() -> Result<(), BuildError> {
-    let builder = Toolkit::builder().with_state(Db).register(tool_ref!(query));
-    let builder = builder.config("toolkit.json5").deny(["exec"]);
-    drop(builder.toolbox(&Caller::new()).await);
-    let toolkit = builder.build()?;
+    drop(Toolkit::builder().with_state(Db));
+    drop(Toolkit::builder().register(tool_ref!(query)));
+    drop(Toolkit::builder().config("toolkit.json5"));
+    drop(Toolkit::builder().deny(["exec"]));
+    drop(Toolkit::builder().toolbox(&Caller::new()).await);
+    let toolkit = Toolkit::builder().build()?;
     drop(toolkit.call(ToolCall::new("1", "query", ())).await.text());
     toolkit.close().await;
     Ok(())

@@ -11,12 +11,21 @@ use std::time::Duration;
 
 impl Agent {
     /// Does a task to its end, in a conversation of its own.
-    pub async fn run(&self, request: DelegationRequest, events: impl Into<Observer>) -> ToolAgentResult {
+    pub async fn run(
+        &self,
+        request: impl Into<DelegationRequest>,
+        events: impl Into<Observer>,
+    ) -> ToolAgentResult {
         self.run_with(request, RunOptions::new().observer(events)).await
     }
 
     /// Does a task to its end, in a conversation of its own, with a token that cancels it.
-    pub async fn run_with(&self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
+    pub async fn run_with(
+        &self,
+        request: impl Into<DelegationRequest>,
+        options: RunOptions,
+    ) -> ToolAgentResult {
+        let request = request.into();
         match self.session(&request) {
             Ok(mut session) => {
                 let result = session.run(request, options).await;
@@ -30,8 +39,12 @@ impl Agent {
 
 impl Session {
     /// Does a task, with all that was said before.
-    pub async fn run(&mut self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
-        self.run_to_end(Some(request), options).await
+    pub async fn run(
+        &mut self,
+        request: impl Into<DelegationRequest>,
+        options: RunOptions,
+    ) -> ToolAgentResult {
+        self.run_to_end(Some(request.into()), options).await
     }
 
     /// Goes on with the conversation as it is: after an interruption, or with the messages that wait.

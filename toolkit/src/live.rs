@@ -59,12 +59,12 @@ struct Absence {
     calling: u32,
     /// The number of calls made by this call that are idle.
     idle_calls: u32,
-    /// The number of waits aside of all calls below.
-    aside_below: u32,
     /// True if the call only waits, as do all calls that it made: nothing needs its pass.
     idle: bool,
     /// The number of waits that will end once everything is back.
     returning: u32,
+    /// True if a wait was given up: the function goes on once everything is back.
+    gave_up: bool,
     /// The resources that the runner must give away when it next has control.
     wanted: Given,
     /// The resources that the runner has given away.
@@ -223,20 +223,16 @@ impl Live {
         // Waits that ended meanwhile need not wait for a place that another call may need now.
         let returners = self.change(|absence| absence.leave(reason));
         returners.into_iter().for_each(Waker::wake);
-        if reason == Reason::Aside {
-            // The clocks above stand, too.
-            for live in self.levels().skip(1) {
-                live.change(|above| above.count_below(1));
-            }
-        }
-        Away { live: Arc::clone(self), reason }
+        Away { live: Arc::clone(self), reason, comes_back: false }
     }
 
     /// Returns the resources to give away now, of those that the runner has.
     pub(crate) fn take_wanted(&self, has: Given) -> Given {
         let mut absence = self.lock();
         let wanted = std::mem::take(&mut absence.wanted);
-        let gives = Given { pass: wanted.pass && has.pass, place: wanted.place && has.place };
+        // Whoever has a place has its pass: otherwise another call could have the pass and wait for the place.
+        let pass = wanted.pass && has.pass;
+        let gives = Given { pass, place: (wanted.place || pass) && has.place };
         absence.given.pass |= gives.pass;
         absence.given.place |= gives.place;
         gives
@@ -245,6 +241,9 @@ impl Live {
     /// Returns the runner's task, given the resources it gave away.
     pub(crate) fn duty(&self) -> Duty {
         let absence = self.lock();
+        if absence.gave_up {
+            return Duty::RestoreFirst;
+        }
         if absence.given == Given::default() {
             return Duty::None;
         }
@@ -260,22 +259,29 @@ impl Live {
         }
     }
 
-    /// Returns true if the function must not go on yet, because a pass of a call above was given away while this call waited. The task is
-    /// woken when it may be back.
-    pub(crate) fn lacks_above(self: &Arc<Self>, task: &mut Context<'_>) -> bool {
-        {
-            let absence = self.lock();
-            // A wait that ends looks at the passes itself.
-            if self.parent.is_none() || absence.is_away() || absence.returning > 0 {
-                return false;
-            }
-        }
+    /// Returns true if a pass of a call above was given away. The task is woken when it may be back.
+    fn lacks_above(self: &Arc<Self>, task: &mut Context<'_>) -> bool {
         self.levels().skip(1).any(|live| live.poll_pass(task).is_pending())
     }
 
-    /// Returns the resources that must come back now: the place only if no call is being made any more, since that call
-    /// may hold it.
-    pub(crate) fn missing(&self) -> Given {
+    /// Returns true if the function must not go on yet, because a pass of a call above was given away while it waited; otherwise it goes on.
+    pub(crate) fn waits_above(self: &Arc<Self>, task: &mut Context<'_>) -> bool {
+        if self.lacks_above(task) {
+            return true;
+        }
+        self.change(|absence| {
+            absence.gave_up = false;
+            absence.update_clock();
+        });
+        false
+    }
+
+    /// Returns the resources that must come back now: nothing before the passes of the calls above, and the place only if no call is being
+    /// made any more, since that call may hold it.
+    pub(crate) fn missing(self: &Arc<Self>, task: &mut Context<'_>) -> Given {
+        if self.lacks_above(task) {
+            return Given::default();
+        }
         let absence = self.lock();
         Given { pass: absence.given.pass, place: absence.given.place && absence.calling == 0 }
     }
@@ -303,11 +309,10 @@ impl Live {
         self.lock().keep_runner(runner);
     }
 
-    fn poll_return(&self, reason: Reason, task: &mut Context<'_>) -> Poll<()> {
+    fn poll_return(&self, task: &mut Context<'_>) -> Poll<()> {
         self.poll_until(task, |absence| {
             let lacks_place = absence.given.place && absence.calling == 0;
-            let lacks_pass = absence.given.pass && reason == Reason::Aside;
-            !lacks_pass && !lacks_place
+            !absence.given.pass && !lacks_place
         })
     }
 
@@ -341,7 +346,8 @@ impl Absence {
     fn settle(&mut self) {
         if self.only_waits() && self.returning == 0 {
             self.idle = true;
-            self.wanted.pass = true;
+            self.wanted = Given { pass: true, place: true };
+            self.update_clock();
         }
     }
 
@@ -349,6 +355,7 @@ impl Absence {
     fn become_active(&mut self) {
         self.idle = false;
         self.wanted.pass = false;
+        self.update_clock();
     }
 
     fn leave(&mut self, reason: Reason) -> Vec<Waker> {
@@ -359,7 +366,6 @@ impl Absence {
                 self.aside += 1;
                 // A call made meanwhile still needs the pass.
                 self.settle();
-                self.update_clock();
                 Vec::new()
             }
             Reason::Calling => {
@@ -368,13 +374,6 @@ impl Absence {
                 std::mem::take(&mut self.returners)
             }
         }
-    }
-
-    /// Counts the waits aside of the calls below, which stop the clock.
-    fn count_below(&mut self, change: i32) {
-        self.aside_below = self.aside_below.saturating_add_signed(change);
-        self.update_clock();
-        self.news = true;
     }
 
     /// Records that a call made by this call became idle or active. If several calls are running, the others still need the pass.
@@ -389,15 +388,15 @@ impl Absence {
         }
     }
 
-    fn end(&mut self, reason: Reason) {
+    fn end(&mut self, reason: Reason, comes_back: bool) {
         match reason {
             Reason::Aside => self.aside -= 1,
-            Reason::Calling => {
-                self.calling -= 1;
-                // Perhaps only waits aside remain.
-                self.settle();
-                self.wanted.place |= self.idle && self.calling == 0;
-            }
+            Reason::Calling => self.calling -= 1,
+        }
+        if !comes_back {
+            // The function works, whatever else it waits for.
+            self.become_active();
+            self.gave_up = !self.over;
         }
         // Resources that were not given away yet stay if no wait needs it any more.
         self.idle &= self.only_waits();
@@ -407,9 +406,9 @@ impl Absence {
         self.news = true;
     }
 
-    /// Updates the clock, which is stopped while the function waits aside and until the call has its pass again.
+    /// Updates the clock, which is stopped while the call only waits, and until it has its pass, and those of the calls above, again.
     fn update_clock(&mut self) {
-        let stands = self.aside > 0 || self.aside_below > 0 || self.given.pass;
+        let stands = self.idle || self.given.pass || self.returning > 0 || self.gave_up;
         match (stands, self.stopped_at) {
             (true, None) => self.stopped_at = Some(Instant::now()),
             (false, Some(since)) => {
@@ -433,6 +432,7 @@ impl Absence {
 pub(crate) struct Away {
     live: Arc<Live>,
     reason: Reason,
+    comes_back: bool,
 }
 
 impl Away {
@@ -443,24 +443,17 @@ impl Away {
     }
 
     /// Waits until all resources that were given away are back, those of the calls above included.
-    pub(crate) async fn come_back(self) {
-        let Returning { live, reason } = &Returning::of(&self);
+    pub(crate) async fn come_back(mut self) {
+        self.comes_back = true;
+        let Returning { live, .. } = &Returning::of(&self);
         drop(self);
-        // A call that waited for another one has not given its pass away because of it.
-        let levels = if *reason == Reason::Aside { usize::MAX } else { 1 };
-        poll_fn(|task| ready_of_all(live.levels().take(levels).map(|live| live.poll_return(*reason, task))))
-            .await;
+        poll_fn(|task| ready_of_all(live.levels().map(|live| live.poll_return(task)))).await;
     }
 }
 
 impl Drop for Away {
     fn drop(&mut self) {
-        self.live.change(|absence| absence.end(self.reason));
-        if self.reason == Reason::Aside {
-            for live in self.live.levels().skip(1) {
-                live.change(|above| above.count_below(-1));
-            }
-        }
+        self.live.change(|absence| absence.end(self.reason, self.comes_back));
     }
 }
 
@@ -480,9 +473,7 @@ impl Returning {
         let (live, reason) = (Arc::clone(&away.live), away.reason);
         live.change(|absence| {
             absence.returning += 1;
-            if reason == Reason::Aside {
-                absence.become_active();
-            }
+            absence.become_active();
         });
         Self { live, reason }
     }
@@ -493,10 +484,13 @@ impl Drop for Returning {
         self.live.change(|absence| {
             absence.returning -= 1;
             absence.news = true;
-            if self.reason == Reason::Calling {
-                // Perhaps only waits aside remain; after a wait aside, the function works.
-                absence.settle();
+            match self.reason {
+                // Perhaps only waits aside remain; what else the function does beside a call is known from the calls that it makes.
+                Reason::Calling => absence.settle(),
+                // The function works.
+                Reason::Aside => {}
             }
+            absence.update_clock();
         });
     }
 }

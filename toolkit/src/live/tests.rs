@@ -85,7 +85,7 @@ fn a_place_that_another_call_may_have_is_not_missed() {
         (1, NOTHING, NOTHING),
     ] {
         let live = with(Absence { calling, given, ..Absence::default() });
-        assert_eq!(live.missing(), missing, "{calling} {given:?}");
+        assert_eq!(live.missing(&mut Context::from_waker(Waker::noop())), missing, "{calling} {given:?}");
     }
 }
 
@@ -93,7 +93,8 @@ fn a_place_that_another_call_may_have_is_not_missed() {
 fn only_what_is_wanted_and_there_is_given_away() {
     for (wanted, has, before, gives, after) in [
         (BOTH, BOTH, NOTHING, BOTH, BOTH),
-        (PASS, BOTH, NOTHING, PASS, PASS),
+        // No call that waits for the pass has a place.
+        (PASS, BOTH, NOTHING, BOTH, BOTH),
         (PLACE, BOTH, NOTHING, PLACE, PLACE),
         (BOTH, PASS, NOTHING, PASS, PASS),
         (BOTH, PLACE, NOTHING, PLACE, PLACE),
@@ -166,7 +167,8 @@ fn what_is_asked_for_follows_from_who_is_away() {
         (&[Leaves(Aside), Ends(Aside)], (0, 0), NOTHING),
         (&[Leaves(Calling), Ends(Calling)], (0, 0), NOTHING),
         (&[Leaves(Aside), Gives, Ends(Aside)], (0, 0), NOTHING),
-        (&[Leaves(Aside), Leaves(Aside), Ends(Aside)], (1, 0), BOTH),
+        // After a wait aside the function works, as far as is known.
+        (&[Leaves(Aside), Leaves(Aside), Ends(Aside)], (1, 0), PLACE),
         (&[Leaves(Aside), Leaves(Aside), Gives, Ends(Aside)], (1, 0), NOTHING),
         (&[Leaves(Calling), Leaves(Calling), Ends(Calling)], (0, 1), PLACE),
         (&[Leaves(Calling), Leaves(Calling), Gives, Ends(Calling)], (0, 1), NOTHING),
@@ -175,8 +177,8 @@ fn what_is_asked_for_follows_from_who_is_away() {
         (&[Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 0), BOTH),
         (&[Leaves(Calling), Leaves(Calling), Leaves(Aside), Gives, Ends(Calling)], (1, 1), NOTHING),
         // The call that remains is idle.
-        (&[Leaves(Calling), Leaves(Calling), Idles(true), Gives, Ends(Calling)], (0, 1), PASS),
-        (&[Leaves(Calling), Leaves(Aside), Idles(true), Ends(Aside)], (0, 1), BOTH),
+        (&[Leaves(Calling), Leaves(Calling), Idles(true), Gives, Ends(Calling)], (0, 1), BOTH),
+        (&[Leaves(Calling), Leaves(Aside), Idles(true), Ends(Aside)], (0, 1), PLACE),
         // The call that ended was idle.
         (&[Leaves(Calling), Idles(true), Idles(false), Ends(Calling)], (0, 0), NOTHING),
     ];
@@ -191,7 +193,13 @@ fn what_is_asked_for_follows_from_who_is_away() {
                     absence.wanted = NOTHING;
                     continue;
                 }
-                Ends(reason) => absence.end(reason),
+                Ends(reason) => {
+                    absence.become_active();
+                    absence.end(reason, true);
+                    if reason == Calling {
+                        absence.settle();
+                    }
+                }
             }
             assert!(absence.news, "{step:?} is news to the runner");
         }
@@ -201,27 +209,21 @@ fn what_is_asked_for_follows_from_who_is_away() {
 
 #[test]
 fn whoever_comes_back_waits_for_what_it_needs() {
-    use Reason::{Aside, Calling};
     let mut task = Context::from_waker(Waker::noop());
-    for (reason, given, calling, is_back) in [
-        (Aside, NOTHING, 0, true),
-        (Aside, PASS, 0, false),
-        (Aside, PLACE, 0, false),
-        (Aside, BOTH, 0, false),
+    for (given, calling, is_back) in [
+        (NOTHING, 0, true),
+        (PASS, 0, false),
+        (PLACE, 0, false),
+        (BOTH, 0, false),
         // The other call may be waiting for the place.
-        (Aside, PLACE, 1, true),
-        (Aside, PASS, 1, false),
-        (Aside, BOTH, 1, false),
-        (Calling, NOTHING, 0, true),
-        (Calling, PASS, 0, true),
-        (Calling, PLACE, 0, false),
-        (Calling, BOTH, 0, false),
-        (Calling, BOTH, 1, true),
+        (PLACE, 1, true),
+        (PASS, 1, false),
+        (BOTH, 1, false),
     ] {
         for over in [false, true] {
             let live = with(Absence { calling, given, over, ..Absence::default() });
-            let polled = live.poll_return(reason, &mut task);
-            assert_eq!(polled.is_ready(), is_back || over, "{reason:?} {given:?} {calling} {over}");
+            let polled = live.poll_return(&mut task);
+            assert_eq!(polled.is_ready(), is_back || over, "{given:?} {calling} {over}");
             assert_eq!(live.lock().returners.len(), usize::from(polled.is_pending()));
         }
     }
@@ -233,7 +235,7 @@ fn a_returner_is_woken_once_however_often_it_looks() {
     let (other, other_waker) = Woken::new();
     let live = with(Absence { given: BOTH, ..Absence::default() });
     for waker in [&waker, &waker, &other_waker] {
-        assert!(live.poll_return(Reason::Aside, &mut Context::from_waker(waker)).is_pending());
+        assert!(live.poll_return(&mut Context::from_waker(waker)).is_pending());
     }
     live.restored(PASS);
     assert_eq!((woken.take(), other.take()), (1, 1));
@@ -295,8 +297,17 @@ fn a_question_frees_every_call_above_and_a_call_does_not() {
     assert_eq!([&grandparent, &parent, &child].map(|live| live.lock().wanted), [BOTH; 3]);
     assert!(top.take() > 0);
     drop(aside);
-    assert_eq!((idle(), stands()), ([false; 3], [false; 3]));
-    assert!(top.take() > 0);
+    // It was given up: the last call goes on once it has looked whether all is back.
+    assert_eq!((idle(), stands()), ([false; 3], [false, false, true]));
+    assert!(top.take() > 0 && child.duty() == Duty::RestoreFirst);
+    assert!(!child.waits_above(&mut Context::from_waker(Waker::noop())));
+    assert_eq!((child.duty(), stands()), (Duty::None, [false; 3]));
+}
+
+/// Ends a wait for which nothing was given away.
+fn ends(away: Away) {
+    let mut task = Context::from_waker(Waker::noop());
+    assert!(pin!(away.come_back()).poll(&mut task).is_ready());
 }
 
 /// Returns a call that the first one made, and a call that this one made.
@@ -316,21 +327,24 @@ fn a_call_is_idle_once_each_call_that_it_made_is() {
     let mut waits = [&first, &first, &second].map(|live| Some(live.leave(Reason::Aside)));
     assert!(!top.lock().idle, "the third call works");
     third.end();
-    calls.pop();
-    assert!(top.lock().idle && top.lock().wanted.pass);
-    waits[0].take();
-    assert!(top.lock().idle, "the first call still has a wait");
-    waits[1].take();
+    ends(calls.pop().unwrap());
+    assert!(top.lock().idle && top.lock().wanted == BOTH);
+    ends(waits[0].take().unwrap());
     assert!(!top.lock().idle && !top.lock().wanted.pass, "the first call works");
+    waits[0] = Some(first.leave(Reason::Aside));
+    assert!(top.lock().idle, "the first call only waits");
+    drop(waits[1].take());
+    assert!(!top.lock().idle, "the first call gave a wait up and works, though another one goes on");
     first.end();
-    calls.pop();
+    ends(calls.pop().unwrap());
     assert!(top.lock().idle);
     second.end();
     assert!(!top.lock().idle);
+    waits[0].take();
     waits[2].take();
-    calls.pop();
+    ends(calls.pop().unwrap());
     let absence = top.lock();
-    assert_eq!((absence.calling, absence.idle_calls, absence.aside_below, absence.idle), (0, 0, 0, false));
+    assert_eq!((absence.calling, absence.idle_calls, absence.idle, absence.gave_up), (0, 0, false, false));
 }
 
 #[test]
@@ -353,7 +367,7 @@ fn a_call_whose_wait_is_over_goes_on_once_every_pass_above_is_back() {
         };
         let mut waits = |live: &Arc<Live>, task: &mut Context<'_>| match &mut coming {
             Some(coming) => coming.as_mut().poll(task).is_pending(),
-            None => live.lacks_above(task),
+            None => live.waits_above(task),
         };
         assert!(waits(&last, &mut task));
         for live in [&last, &top] {
@@ -374,13 +388,13 @@ fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
     let (woken, waker) = Woken::new();
     let live = with(Absence { given: PLACE, ..Absence::default() });
     let mut task = Context::from_waker(&waker);
-    assert!(live.poll_return(Reason::Calling, &mut task).is_pending());
+    assert!(live.poll_return(&mut task).is_pending());
     let aside = live.leave(Reason::Aside);
     assert_eq!(woken.take(), 0);
     drop(aside);
     let _calling = live.leave(Reason::Calling);
     assert_eq!(woken.take(), 1);
-    assert!(live.poll_return(Reason::Calling, &mut task).is_ready());
+    assert!(live.poll_return(&mut task).is_ready());
 }
 
 #[test]
@@ -417,12 +431,12 @@ fn nobody_waits_for_a_call_that_is_over() {
     let (woken, waker) = Woken::new();
     let live = with(Absence { given: BOTH, ..Absence::default() });
     let mut task = Context::from_waker(&waker);
-    assert!(live.poll_return(Reason::Aside, &mut task).is_pending());
+    assert!(live.poll_return(&mut task).is_pending());
     assert!(!live.is_over() && !live.token.is_cancelled());
     live.end();
     assert_eq!(woken.take(), 1);
     assert!(live.is_over() && live.token.is_cancelled());
-    assert!(live.poll_return(Reason::Aside, &mut task).is_ready());
+    assert!(live.poll_return(&mut task).is_ready());
 }
 
 #[tokio::test(start_paused = true)]
@@ -438,15 +452,16 @@ async fn the_clock_stands_still_from_a_question_until_the_pass_is_back() {
     let calling = live.leave(Reason::Calling);
     seconds(1).await;
     assert_eq!(stopped(&live), (0, false), "a call is the tool's own time");
-    drop(calling);
+    ends(calling);
 
     let aside = live.leave(Reason::Aside);
     seconds(2).await;
     let second = live.leave(Reason::Aside);
     seconds(2).await;
-    drop(second);
     assert_eq!(stopped(&live), (0, true));
-    drop(aside);
+    ends(second);
+    assert_eq!(stopped(&live), (4, false), "it works, as far as is known");
+    ends(aside);
     assert_eq!(stopped(&live), (4, false));
 
     let aside = live.leave(Reason::Aside);
@@ -459,6 +474,8 @@ async fn the_clock_stands_still_from_a_question_until_the_pass_is_back() {
     assert_eq!(stopped(&live), (4, true));
     woken.take();
     live.restored(PASS);
+    assert_eq!(stopped(&live), (4, true), "it looks whether those above are back");
+    assert!(!live.waits_above(&mut Context::from_waker(Waker::noop())));
     assert_eq!(woken.take(), 1, "its timer goes on");
     assert_eq!(stopped(&live), (28, false));
     live.restored(BOTH);

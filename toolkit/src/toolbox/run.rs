@@ -204,8 +204,8 @@ impl<'a> Running<'a> {
     fn step(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Some(live) = self.context.live_if_made() {
             let duty = live.duty();
-            let waits_first = self.restore(live, duty, task).is_pending() && duty == Duty::RestoreFirst;
-            if waits_first || live.lacks_above(task) {
+            let is_back = self.restore(live, duty, task).is_ready();
+            if duty == Duty::RestoreFirst && (!is_back || live.waits_above(task)) {
                 let stopped = self.poll_stops(task);
                 return self.stop(stopped);
             }
@@ -228,7 +228,10 @@ impl<'a> Running<'a> {
         if let Some(live) = self.context.live_if_made() {
             live.set_runner(task.waker());
             self.give(live);
-            let _ = self.restore(live, live.duty(), task);
+            let duty = live.duty();
+            if self.restore(live, duty, task).is_ready() && duty == Duty::RestoreFirst {
+                live.waits_above(task);
+            }
         }
         let stopped = self.poll_stops(task);
         self.stop(stopped)

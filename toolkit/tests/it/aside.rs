@@ -116,6 +116,8 @@ fn fixture() -> Fixture {
         .tools([tool_ref!(awaits), tool_ref!(awaits_alone), tool_ref!(works), tool_ref!(delegates)])
         .tools([tool_ref!(calls_meanwhile), tool_ref!(awaits_on_a_thread), tool_ref!(leaves_a_task)])
         .tools([tool_ref!(delegates_all), tool_ref!(awaits_a_second), tool_ref!(awaits_and_calls)])
+        .tools([tool_ref!(awaits_beside_a_call), tool_ref!(awaits_in_turn)])
+        .tools([tool_ref!(gives_up), tool_ref!(works_after)])
         .shared_service(Arc::clone(&board))
         .build()
         .unwrap();
@@ -344,4 +346,95 @@ async fn a_call_made_below_a_wait_waits_for_the_turn_of_every_call_above() {
     );
     assert!(!outer.is_error(), "{outer:?}");
     assert_eq!(fixture.board.lines(), ["+b", "!call", "-b", "+of a", "-of a", "!a"], "one at a time");
+}
+
+/// Waits for an event beside a call, one call at a time.
+#[tool(concurrency = 1)]
+async fn awaits_beside_a_call(ctx: &ToolContext, board: State<Board>, name: String) -> Result<(), ToolError> {
+    let event = board.event(&name);
+    let calls = ctx.call("works", json!({ "name": name }));
+    let (waited, called) = tokio::join!(ctx.wait_aside(event.notified()), calls);
+    waited?;
+    called.map(drop)
+}
+
+/// Waits for an event, one call at a time.
+#[tool(concurrency = 1, timeout = "10s")]
+async fn awaits_in_turn(ctx: &ToolContext, board: State<Board>, name: String) -> Result<(), ToolError> {
+    board.write(format!("?{name}"));
+    ctx.wait_aside(board.event(&name).notified()).await?;
+    board.write(format!("-{name}"));
+    Ok(())
+}
+
+/// Waits for an event for a second at most, and fails.
+#[tool]
+async fn gives_up(ctx: &ToolContext, board: State<Board>, name: String) -> Result<(), ToolError> {
+    let event = board.event(&name);
+    let waits = ctx.wait_aside(event.notified());
+    tokio::time::timeout(Duration::from_secs(1), waits)
+        .await
+        .map_err(|_| ToolError::failed("it never happens"))?
+}
+
+/// Calls a tool that fails, and works.
+#[tool]
+async fn works_after(ctx: &ToolContext, board: State<Board>, to: String, name: String) {
+    let failed = ctx.call(to, json!({ "name": "never" })).await;
+    assert!(failed.is_err());
+    board.write(format!("+{name}"));
+    sleep(Duration::from_secs(1)).await;
+    board.write(format!("-{name}"));
+}
+
+/// No test waits so long, of a clock that stands unless all wait.
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_hours(100), work).await.expect("nobody waits for ever")
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_calls_that_wait_beside_calls_of_their_own_do_not_wait_for_each_other() {
+    let fixture = fixture();
+    let (first, second, (), ()) = in_time(async {
+        tokio::join!(
+            fixture.call("awaits_beside_a_call", "a"),
+            fixture.call("awaits_beside_a_call", "b"),
+            fixture.happens("a", Duration::from_mins(1)),
+            fixture.happens("b", Duration::from_mins(2)),
+        )
+    })
+    .await;
+    assert!(!first.is_error() && !second.is_error(), "{first:?} {second:?}");
+    assert_eq!(fixture.board.lines(), ["+a", "-a", "+b", "-b", "!a", "!b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_call_takes_its_place_when_the_calls_above_have_their_turn() {
+    let fixture = fixture();
+    let nested = json!({ "to": "awaits_in_turn", "name": "a" });
+    let (outer, other, direct, (), ()) = in_time(async {
+        tokio::join!(
+            fixture.call_with("delegates", nested, CallOptions::new()),
+            fixture.call("works", "w"),
+            fixture.call("awaits_in_turn", "b"),
+            fixture.happens("a", Duration::from_millis(500)),
+            fixture.happens("b", Duration::from_mins(1)),
+        )
+    })
+    .await;
+    assert!(!outer.is_error() && !other.is_error() && !direct.is_error(), "{outer:?} {direct:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_goes_on_in_its_turn_after_a_nested_one_that_gave_its_wait_up() {
+    let fixture = fixture();
+    let outer =
+        fixture.call_with("works_after", json!({ "to": "gives_up", "name": "a" }), CallOptions::new());
+    let other = async {
+        sleep(Duration::from_millis(500)).await;
+        fixture.call("works", "b").await
+    };
+    let (outer, _) = in_time(async { tokio::join!(outer, other) }).await;
+    assert!(!outer.is_error(), "{outer:?}");
+    assert_eq!(fixture.board.lines(), ["+b", "-b", "+a", "-a"], "one at a time");
 }

@@ -89,9 +89,9 @@ impl<'a> Running<'a> {
     }
 
     /// Gets back resources that were given away, as far as the duty requires now.
-    pub(super) fn restore(&mut self, live: &Live, duty: Duty, task: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn restore(&mut self, live: &Arc<Live>, duty: Duty, task: &mut Context<'_>) -> Poll<()> {
         loop {
-            let missing = if duty == Duty::None { Given::default() } else { live.missing() };
+            let missing = if duty == Duty::None { Given::default() } else { live.missing(task) };
             if let Some(waits) = &mut self.waits
                 && waits.entering.is_some()
                 && waits.wanted != missing

@@ -39,7 +39,7 @@ mod words;
 pub(crate) use self::absent::absent_sections;
 pub use self::core::{
     AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox,
-    McpServerSettings, McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
+    McpServerSettings, McpTransport, McpUnavailable, McpUrl,
 };
 pub use crate::data_dir::DataDir;
 pub use crate::section::{Config, ConfigGate, ConfigSection, Configured, Secret};

@@ -225,7 +225,7 @@ pub struct Builder {
     data_dir: Option<PathBuf>,
     discovery: Option<Discovery>,
     permission_keys: Vec<String>,
-    delegates_tasks: bool,
+    used_sections: Vec<String>,
     keeps_history: bool,
 }
 
@@ -331,12 +331,12 @@ impl Builder {
         self
     }
 
-    /// States that this host runs an agent for delegated tasks, according to [its
-    /// configuration](Configuration::tool_agent). Without it, each key under `toolAgent` causes a warning in the
-    /// [diagnostics](Toolkit::diagnostics), since it has no effect.
+    /// States that this host uses a section of the configuration, by its path with dots, that only
+    /// [some programs use](crate::config::ConfigSection::void_because). Without it, each configured key of the section causes a warning in
+    /// the [diagnostics](Toolkit::diagnostics), since it has no effect.
     #[must_use]
-    pub fn delegates_tasks(mut self) -> Self {
-        self.delegates_tasks = true;
+    pub fn uses_section(mut self, path: impl Into<String>) -> Self {
+        self.used_sections.push(path.into());
         self
     }
 

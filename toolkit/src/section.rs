@@ -46,6 +46,9 @@ pub struct ConfigSection {
     type_name: fn() -> &'static str,
     gates: &'static [ConfigGate],
     has_members: bool,
+    is_lenient: bool,
+    /// The reason why its keys have no effect unless the host states that it uses the section.
+    void_because: Option<&'static str>,
     schema: SchemaFn,
     decodes: fn(Value) -> serde_json::Result<()>,
 }
@@ -165,6 +168,8 @@ impl ConfigSection {
             type_name: std::any::type_name::<T>,
             gates: &[],
             has_members: false,
+            is_lenient: false,
+            void_because: None,
             schema: T::schema,
             decodes: decodes::<T>,
         }
@@ -225,6 +230,21 @@ impl ConfigSection {
         self
     }
 
+    /// Makes the defaults count for keys that name a variable or a file that is not there. Otherwise the whole section is unusable then.
+    #[must_use]
+    pub const fn lenient(mut self) -> Self {
+        self.is_lenient = true;
+        self
+    }
+
+    /// Declares that only some programs use the section: in one that does not state it with
+    /// [`Builder::uses_section`](crate::Builder::uses_section), each configured key is reported to have no effect, for this reason.
+    #[must_use]
+    pub const fn void_because(mut self, reason: &'static str) -> Self {
+        self.void_because = Some(reason);
+        self
+    }
+
     /// Returns the place of the section, as a JSON pointer.
     pub fn pointer(&self) -> String {
         let whole = match self.place {
@@ -237,6 +257,16 @@ impl ConfigSection {
             Some(key) => format!("{whole}{}", join([key])),
             None => whole,
         }
+    }
+
+    /// Returns true if defaults replace values that cannot be used.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.is_lenient
+    }
+
+    /// Returns the reason why the keys have no effect in a program that does not use the section.
+    pub(crate) fn is_void_because(&self) -> Option<&'static str> {
+        self.void_because
     }
 
     /// Returns true if the section is the value of a key within the section of its plugin.

@@ -1,7 +1,7 @@
 //! The loaded configuration, checked and decoded.
 
 use crate::config::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
+    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable,
 };
 use crate::config::error::{ConfigError, ConfigProblem, reasons, warning};
 use crate::config::instructions::Instructions;
@@ -16,8 +16,8 @@ use crate::discovery_settings::DiscoverySettings;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
-use crate::section::ConfigGate;
 use crate::section::pointer::{dotted, join, steps};
+use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,7 +204,7 @@ impl Configuration {
 
     /// Returns the reason why a tool asks although its `autoExecute` is true.
     pub(crate) fn why_it_asks_anyway(&self, tool: &str) -> Option<String> {
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let sections = self.sections();
         sections.iter().find_map(|section| {
             section.its_gates().iter().find_map(|gate| match gate {
                 ConfigGate::Asks { tool: of, .. } if *of == tool => {
@@ -248,12 +248,6 @@ impl Configuration {
         said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// Returns the settings of the agent that tasks are delegated to. A host that runs one declares it with
-    /// [`Builder::delegates_tasks`](crate::Builder::delegates_tasks).
-    pub fn tool_agent(&self) -> ToolAgentSettings {
-        self.core("toolAgent").unwrap_or_default()
-    }
-
     /// Returns the settings of an agent, by its id; without any if it is not configured.
     pub fn agent(&self, id: &str) -> AgentSettings {
         let agent = self.0.resolved.get("agents").and_then(|agents| agents.get(id));
@@ -267,10 +261,9 @@ impl Configuration {
         agents.into_iter().flat_map(Map::keys).cloned().collect()
     }
 
-    /// Returns the keys of `toolAgent` that are configured.
-    pub(crate) fn tool_agent_keys(&self) -> impl Iterator<Item = &str> {
-        let agent = self.0.document.get("toolAgent").and_then(Value::as_object);
-        agent.into_iter().flat_map(Map::keys).map(String::as_str)
+    /// Returns the sections that were known when the configuration was loaded.
+    pub(crate) fn sections(&self) -> &[ConfigSection] {
+        self.0.schemas.as_ref().map_or(&[], |schemas| &schemas.sections)
     }
 
     /// Returns the servers of the Model Context Protocol that are not switched off, by name. A server that refers to something missing,
@@ -402,7 +395,7 @@ impl Configuration {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
         let tools: Vec<&str> = tools.collect();
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let sections = self.sections();
         for section in sections {
             let pointer = section.pointer();
             let absent = section.its_tool().filter(|tool| !tools.contains(tool));

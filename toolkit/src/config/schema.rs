@@ -1,9 +1,7 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
 //! validation.
 
-use crate::config::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings,
-};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings};
 use crate::discovery_settings::DiscoverySettings;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;
@@ -237,7 +235,6 @@ fn core(generator: &mut SchemaGenerator) -> Value {
                 "type": "boolean", "default": true, "description":
                     "Enables tool calls by models. The value of the latest source applies.",
             },
-            "toolAgent": of::<ToolAgentSettings>(generator),
             "mcp": map_of("MCP servers, by name.", &of::<McpServerSettings>(generator)),
             "loopGuard": of::<LoopGuardSettings>(generator),
             "history": of::<HistorySettings>(generator),

@@ -76,7 +76,7 @@ impl Configuration {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let mut value = own_keys(value, pointer, sections);
         let fault = |at: &str, message: String| ConfigError { problems: vec![self.fault(at, &message)] };
-        if let Some(problems) = self.0.unavailable.of(pointer) {
+        if let Some(problems) = self.0.unavailable.of_section(pointer) {
             return Err(ConfigError { problems: problems.to_vec() });
         }
         let is_checked = given.is_none()

@@ -99,7 +99,6 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tools", "settings", tool] => Some(join(["tools", "settings", tool])),
         [first @ ("mcp" | "plugins" | "tools"), second, ..] => Some(join([first, second])),
-        ["toolAgent", ..] => Some(join(["toolAgent"])),
         _ => None,
     }
 }
@@ -110,25 +109,40 @@ pub(crate) struct Unavailable {
     by_owner: BTreeMap<String, Vec<ConfigProblem>>,
     /// The pointers of the parts of plugins' sections that are sections of their own.
     parts: BTreeSet<String>,
+    /// The pointers of the sections in which a default replaces a value that cannot be used.
+    lenient: BTreeSet<String>,
 }
 
 impl Unavailable {
     fn of_parts(schemas: &Schemas) -> Self {
-        let parts = schemas.sections.iter().filter(|section| section.is_part()).map(ConfigSection::pointer);
-        Self { by_owner: BTreeMap::new(), parts: parts.collect() }
+        let pointers = |is_one: fn(&ConfigSection) -> bool| {
+            schemas.sections.iter().filter(|section| is_one(section)).map(ConfigSection::pointer).collect()
+        };
+        Self {
+            by_owner: BTreeMap::new(),
+            parts: pointers(ConfigSection::is_part),
+            lenient: pointers(ConfigSection::is_lenient),
+        }
     }
 
     fn add(&mut self, owner: String, problem: ConfigProblem) {
         self.by_owner.entry(owner).or_default().push(problem);
     }
 
-    /// Removes unavailable values of `toolAgent` from a document, so that their defaults have effect.
+    /// Removes unavailable values of lenient sections from a document, so that their defaults have effect.
     fn take_out(&self, resolved: &mut Value) {
-        for problem in self.by_owner.get("/toolAgent").into_iter().flatten() {
-            let key = steps(&problem.pointer).nth(1);
-            let members = resolved.get_mut("toolAgent").and_then(Value::as_object_mut);
-            key.zip(members).map(|(key, members)| members.shift_remove(&key));
+        for section in &self.lenient {
+            for problem in self.by_owner.get(section).into_iter().flatten() {
+                let key = problem.pointer.strip_prefix(&**section).and_then(|rest| steps(rest).next());
+                let members = resolved.pointer_mut(section).and_then(Value::as_object_mut);
+                key.zip(members).map(|(key, members)| members.shift_remove(&key));
+            }
         }
+    }
+
+    /// Returns the problems for which the section at `pointer` cannot be read: none in a lenient one, whose defaults count.
+    pub(crate) fn of_section(&self, pointer: &str) -> Option<&[ConfigProblem]> {
+        if self.lenient.contains(pointer) { None } else { self.of(pointer) }
     }
 
     /// Returns true if the value at `pointer` cannot be used as a whole.
@@ -185,7 +199,7 @@ pub(super) fn check_sections(
         let is_unavailable = if section.has_members() {
             unavailable.has(&pointer)
         } else {
-            unavailable.of(&pointer).is_some()
+            unavailable.of_section(&pointer).is_some()
         };
         if is_unavailable {
             continue;

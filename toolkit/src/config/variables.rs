@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The keys of the core's at the root. Only in some of them a value may be kept elsewhere.
-const OF_THE_CORE: [&str; 12] = [
+const OF_THE_CORE: [&str; 11] = [
     "$schema",
     "tools",
     "agents",
@@ -11,7 +11,6 @@ const OF_THE_CORE: [&str; 12] = [
     "permission",
     "plugins",
     "enableToolCalls",
-    "toolAgent",
     "mcp",
     "loopGuard",
     "history",
@@ -22,7 +21,7 @@ const OF_THE_CORE: [&str; 12] = [
 pub(super) fn is_resolved(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
     match (steps.next(), steps.next(), steps.next()) {
-        (Some("mcp" | "toolAgent"), _, _) => true,
+        (Some("mcp"), _, _) => true,
         // Whatever else stands there is a section.
         (Some(key), _, _) if !OF_THE_CORE.contains(&key) => true,
         (Some("plugins"), Some(id), key) => id != "prefer" && key != Some("joinGroups"),

@@ -1,6 +1,6 @@
 //! Values that are kept elsewhere, and values that a type refuses although its schema allows them.
 
-use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
+use super::sections::{AcmeSettings, AgentSettings, GreetSettings, SearchSettings};
 use toolkit::config::{ConfigSection, Configuration, LoadOptions, McpServerSettings};
 
 #[test]
@@ -9,7 +9,10 @@ fn what_is_kept_elsewhere_is_fetched_wherever_it_may_stand() {
     let text = "'x ${env:KEPT}'";
     let load = |key: &str| Configuration::load(options().set(format!("{key}={text}")));
     let expected = "x kept-elsewhere";
-    assert_eq!(load("toolAgent.model").unwrap().tool_agent().model.as_deref(), Some(expected));
+    assert_eq!(
+        load("toolAgent.model").unwrap().section::<AgentSettings>("toolAgent").unwrap().model.as_deref(),
+        Some(expected)
+    );
     let search: SearchSettings =
         load("tools.web.search.baseUrl").unwrap().section("tools.web.search").unwrap();
     assert_eq!(search.base_url.as_deref(), Some(expected));

@@ -1,6 +1,7 @@
 //! A cloned repository that wants more than its user allows.
 
 use super::Place;
+use super::sections::AgentSettings;
 use std::fs;
 use toolkit::{
     config::{Configuration, TrustStore},
@@ -71,7 +72,7 @@ fn nothing_of_it_counts_and_each_thing_is_said_once() {
     assert!(configuration.permissions().0.is_empty());
     assert!(configuration.mcp().is_empty() && configuration.prefer().is_empty());
     assert_eq!(configuration.auto_execute("write"), None);
-    assert!(!configuration.tool_agent().auto_confirm_dangerous);
+    assert!(!configuration.section::<AgentSettings>("toolAgent").unwrap().auto_confirm_dangerous);
     assert_eq!(configuration.loop_guard().block, None);
     assert_eq!(configuration.document(), serde_json::json!({}));
     let said: Vec<String> = configuration.notes().iter().map(|note| place.short(note)).collect();

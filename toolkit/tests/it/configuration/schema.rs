@@ -1,5 +1,6 @@
 //! The schema and what is loaded say the same, both ways.
 
+use super::sections::AgentSettings;
 use serde_json::{Map, Value, json};
 use toolkit::config::{Configuration, LoadOptions};
 
@@ -158,7 +159,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         let mut again = json!({
             "tools": tools,
             "mcp": configuration.mcp(),
-            "toolAgent": configuration.tool_agent(),
+            "toolAgent": configuration.section::<AgentSettings>("toolAgent").unwrap(),
             "loopGuard": configuration.loop_guard(),
             "history": configuration.history(),
         });
@@ -173,7 +174,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
             let outputs = configuration.output_store();
             let history = configuration.history();
             (
-                configuration.tool_agent(),
+                configuration.section::<AgentSettings>("toolAgent").unwrap(),
                 guard,
                 configuration.mcp().len(),
                 configuration.discovery(),

@@ -1,7 +1,7 @@
 //! A section that names a missing variable or file is unavailable itself, and nothing else is.
 
 use super::Place;
-use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
+use super::sections::{AcmeSettings, AgentSettings, GreetSettings, SearchSettings};
 use serde_json::{Value, json};
 use toolkit::{
     Toolkit,
@@ -91,7 +91,7 @@ fn a_section_without_its_secret_is_unavailable_and_no_other() {
     assert_eq!(configuration.section::<GreetSettings>("tools.settings.greet").unwrap().word, "Hi");
     assert_eq!(configuration.policy().0.tools.deny, ["exec"]);
     // Without the value the default counts.
-    let agent = configuration.tool_agent();
+    let agent: AgentSettings = configuration.section("toolAgent").unwrap();
     assert_eq!((agent.model, agent.max_tool_calls), (None, 7));
     let toolkit = Toolkit::empty().permission_keys(["exec"]).configuration(configuration).build().unwrap();
     let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();

@@ -161,3 +161,24 @@ async fn the_settings_of_the_configuration() {
     let json: Value = serde_json::to_value(&result).unwrap();
     assert!(json["executionTimeMs"].is_u64());
 }
+
+#[test]
+fn the_schema_of_the_configuration_has_every_key_of_the_agent_and_no_other() {
+    let schema = toolkit::config::Configuration::schema().unwrap();
+    let section = &schema["properties"]["toolAgent"];
+    let mut keys: Vec<&str> = section["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let mut expected = [
+        "autoConfirmDangerous",
+        "maxToolCalls",
+        "timeoutMs",
+        "maxTokens",
+        "maxCost",
+        "maxSubAgents",
+        "maxParallelSubAgents",
+        "providerId",
+        "model",
+    ];
+    expected.sort_unstable();
+    assert_eq!((keys, &section["additionalProperties"]), (expected.to_vec(), &Value::Bool(false)));
+}

@@ -229,7 +229,6 @@ fn every_key_of_the_core_is_there() {
                 "permission",
                 "plugins",
                 "enableToolCalls",
-                "toolAgent",
                 "mcp",
                 "loopGuard",
                 "history",
@@ -274,20 +273,6 @@ fn every_key_of_the_core_is_there() {
         ),
         ("/properties/plugins", &["prefer"]),
         ("/properties/plugins/additionalProperties", &["enabled", "joinGroups"]),
-        (
-            "/properties/toolAgent",
-            &[
-                "autoConfirmDangerous",
-                "maxToolCalls",
-                "timeoutMs",
-                "maxTokens",
-                "maxCost",
-                "maxSubAgents",
-                "maxParallelSubAgents",
-                "providerId",
-                "model",
-            ],
-        ),
         (
             "/properties/mcp/additionalProperties/anyOf/0",
             &["command", "args", "env", "cwd", "enabled", "timeoutMs"],

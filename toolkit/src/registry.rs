@@ -41,6 +41,7 @@ pub use tools::Tools;
 
 use crate::approvals::Approvals;
 use crate::approver::Approver;
+use crate::ask_store::AskStore;
 use crate::asks::{AskLimits, Asks};
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
@@ -432,6 +433,14 @@ impl Builder {
     #[must_use]
     pub fn ask_limits(mut self, limits: AskLimits) -> Self {
         self.settings.asks = Asks::with_limits(limits);
+        self
+    }
+
+    /// Keeps pending questions in a store of the host, so that they can be answered after a restart; see [`AskStore`]. By default they are in
+    /// memory alone.
+    #[must_use]
+    pub fn ask_store(mut self, store: Arc<dyn AskStore>) -> Self {
+        self.settings.ask_store = Some(store);
         self
     }
 

@@ -13,7 +13,7 @@ pub mod config {
     pub use super::{Config, ConfigGate, ConfigSection, Configured, Secret};
 }
 
-use pointer::join;
+use pointer::{join, steps};
 use serde_json::Value;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::location::Location;
@@ -70,7 +70,15 @@ enum Place {
     Plugin(&'static str),
     /// The section of the plugin that the crate at this location belongs to.
     Crate(Location),
+    /// A key of each entry of a map: `agents.<id>.<key>`, `channels.<name>.<key>`.
+    Each {
+        map: &'static str,
+        key: &'static str,
+    },
 }
+
+/// The step of a pointer that stands for each entry of a map.
+const EACH: &str = "*";
 
 /// A key of a section with an effect beyond the section: on which tools exist, on which paths are treated as part of the
 /// workspace or protected, or on what an untrusted file may restrict.
@@ -159,6 +167,18 @@ impl ConfigSection {
         Self::new::<T>(Place::Plugin(id))
     }
 
+    /// Declares a section of each agent: `agents.<id>.<key>`, beside the keys that every agent has. It has no [gates](Self::gates).
+    /// [`Configuration::each_section`](crate::config::Configuration::each_section) reads those of all agents.
+    pub const fn of_agents<T: ToolArg>(key: &'static str) -> Self {
+        Self::new::<T>(Place::Each { map: "agents", key })
+    }
+
+    /// Declares a section of each channel: `channels.<name>.<key>`, beside the keys that every channel has. It has no
+    /// [gates](Self::gates). The crate of a chat platform names the key after the platform: a channel with the key is one of that platform.
+    pub const fn of_channels<T: ToolArg>(key: &'static str) -> Self {
+        Self::new::<T>(Place::Each { map: "channels", key })
+    }
+
     const fn new<T: ToolArg>(place: Place) -> Self {
         Self {
             place,
@@ -245,18 +265,45 @@ impl ConfigSection {
         self
     }
 
-    /// Returns the place of the section, as a JSON pointer.
+    /// Returns the place of the section, as a JSON pointer, with `*` for the name of an agent or a channel.
     pub fn pointer(&self) -> String {
         let whole = match self.place {
             Place::Path(path) => join(path.split('.')),
             Place::Tool(tool) => join(["tools", "settings", tool]),
             Place::Plugin(id) => join(["plugins", id]),
+            Place::Each { map, key } => join([map, EACH, key]),
             Place::Crate(location) => join(["plugins", &toolkit_core::plugin::id_of(&location)]),
         };
         match self.part {
             Some(key) => format!("{whole}{}", join([key])),
             None => whole,
         }
+    }
+
+    /// Returns true if the section is a key of each agent or channel.
+    pub(crate) fn is_of_each(&self) -> bool {
+        matches!(self.place, Place::Each { .. })
+    }
+
+    /// Returns the places in a document at which the section is, or can be if there is only one.
+    pub(crate) fn places(&self, document: &Value) -> Vec<String> {
+        let Place::Each { map, key } = self.place else { return vec![self.pointer()] };
+        let entries = document.get(map).and_then(Value::as_object).into_iter().flatten();
+        let entries = entries.filter(|(_, entry)| entry.get(key).is_some());
+        entries.map(|(name, _)| join([map, name, key])).collect()
+    }
+
+    /// Returns the place of the section that the value at `pointer` is in, or is.
+    pub(crate) fn place_of(&self, pointer: &str) -> Option<String> {
+        let place = match self.place {
+            Place::Each { map, key } => {
+                let name = steps(pointer).nth(1)?;
+                join([map, &name, key])
+            }
+            _ => self.pointer(),
+        };
+        let rest = pointer.strip_prefix(&*place)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some(place)
     }
 
     /// Returns true if defaults replace values that cannot be used.

@@ -72,6 +72,14 @@ pub(crate) fn builder(
         (None, _) => models.get(settings.model.as_deref()),
     }?;
     caller.model = Some(model.name().to_owned());
+    if let Some(agent) = &caller.agent
+        && let Some(workspace) = configuration.agent(agent).workspace
+    {
+        if !workspace.is_dir() {
+            return Err(HostError::NoWorkspace { agent: agent.clone(), workspace });
+        }
+        caller = caller.with_workspace(workspace);
+    }
     // A conversation is a session of its own.
     caller.session_id = None;
     let mut builder =

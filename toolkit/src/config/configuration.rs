@@ -248,11 +248,12 @@ impl Configuration {
         said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// Returns the settings of an agent, by its id; without any if it is not configured.
+    /// Returns the settings of an agent, by its id; without any if it is not configured. Its workspace is an absolute path.
     pub fn agent(&self, id: &str) -> AgentSettings {
         let agent = self.0.resolved.get("agents").and_then(|agents| agents.get(id));
         let of = |key: &str| Some(agent?.get(key)?.as_str()?.to_owned());
-        AgentSettings { name: of("name"), model: of("model") }
+        let workspace = self.absolute(&join(["agents", id, "workspace"]));
+        AgentSettings { name: of("name"), model: of("model"), workspace }
     }
 
     /// Returns the ids of the configured agents.

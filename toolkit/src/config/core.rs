@@ -4,6 +4,7 @@ use crate::section::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The loop guard (`/loopGuard`): limits for identical calls with identical results. The guard's defaults apply to unset limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +59,11 @@ pub struct AgentSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub model: Option<String>,
+    /// The directory that it works in: absolute, or beginning with `~/`, or relative to the directory of the file that it stands in. Default:
+    /// the workspace of the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub workspace: Option<PathBuf>,
 }
 
 /// An MCP server (`/mcp/<name>`): a command to start, or a URL.

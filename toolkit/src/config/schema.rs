@@ -319,12 +319,19 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
                 "every plugin has this key itself; give the service's section another name".to_owned()
             );
         }
+        [_, _, key] if section.is_of_each() && !key.is_empty() => {
+            if !section.its_gates().is_empty() {
+                return Err("a section of each agent or channel has no gates".to_owned());
+            }
+            json!({})
+        }
         ["plugins", id, key] if section.is_part() && !id.is_empty() && !key.is_empty() => json!({}),
         ["tools", "settings", ..] | ["plugins", ..] => return Err("it is nested in a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
         [first] if !first.is_empty() => json!({}),
         _ => {
-            let message = "its path begins with neither `tools.` nor `plugins.`, and is not one key";
+            let message = "its path begins with neither `tools.` nor `plugins.`, and is not one key; a section of each agent or channel \
+                           is declared with `of_agents` or `of_channels`";
             return Err(message.to_owned());
         }
     };
@@ -337,6 +344,11 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     let schema = with_base(schema, base);
     let (last, outer) = path.split_last().expect("a path has a step");
     let mut here = root;
+    let mut outer = outer;
+    if let (true, [map, _]) = (section.is_of_each(), outer) {
+        here = &mut here["properties"][map]["additionalProperties"];
+        outer = &[];
+    }
     for step in outer {
         let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
         let base = if section.is_part() && step != "plugins" { of_every_plugin() } else { json!({}) };

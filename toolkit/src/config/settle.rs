@@ -44,6 +44,16 @@ pub(super) fn resolve(
                     keeper.resolve(server, &join(["mcp", name]));
                 }
             }
+            ("agents" | "channels", Value::Object(entries)) => {
+                for (name, entry) in entries.iter_mut() {
+                    for (key, member) in entry.as_object_mut().into_iter().flatten() {
+                        let pointer = format!("{pointer}{}", join([name, key]));
+                        if is_resolved(&pointer) {
+                            keeper.resolve(member, &pointer);
+                        }
+                    }
+                }
+            }
             ("tools" | "plugins", Value::Object(members)) => {
                 for (name, member) in members.iter_mut() {
                     let pointer = format!("{pointer}/{}", escape(name));
@@ -60,7 +70,7 @@ pub(super) fn resolve(
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();
-    let mut unavailable = Unavailable::of_parts(schemas);
+    let mut unavailable = Unavailable::new(schemas, &resolved);
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
     let misfits = check(&schemas.whole, &mut resolved);
@@ -82,12 +92,9 @@ pub(super) fn resolve(
 /// Returns the pointer of the part that cannot be used without the value at `pointer`: a server, a plugin, a tool, a
 /// section.
 fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
-    let is_within = |section: &String| {
-        pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let sections = schemas.sections.iter().map(|section| (section, section.pointer()));
+    let places = schemas.sections.iter().filter_map(|section| Some((section, section.place_of(pointer)?)));
     // A part of a plugin's section can be a section of its own.
-    if let Some((section, at)) = sections.filter(|(_, at)| is_within(at)).max_by_key(|(_, at)| at.len()) {
+    if let Some((section, at)) = places.max_by_key(|(_, at)| at.len()) {
         // The member, where the value is within one.
         let rest: Vec<&str> = pointer[at.len()..].split('/').skip(1).collect();
         return match rest.as_slice() {
@@ -114,9 +121,10 @@ pub(crate) struct Unavailable {
 }
 
 impl Unavailable {
-    fn of_parts(schemas: &Schemas) -> Self {
+    fn new(schemas: &Schemas, document: &Value) -> Self {
         let pointers = |is_one: fn(&ConfigSection) -> bool| {
-            schemas.sections.iter().filter(|section| is_one(section)).map(ConfigSection::pointer).collect()
+            let sections = schemas.sections.iter().filter(|section| is_one(section));
+            sections.flat_map(|section| section.places(document)).collect()
         };
         Self {
             by_owner: BTreeMap::new(),
@@ -194,8 +202,11 @@ pub(super) fn check_sections(
     unavailable: &Unavailable,
     problems: &mut Vec<ConfigProblem>,
 ) {
-    for section in &schemas.sections {
-        let pointer = section.pointer();
+    let places = schemas.sections.iter().flat_map(|section| {
+        let places = section.places(resolved).into_iter();
+        places.map(move |place| (section, place))
+    });
+    for (section, pointer) in places {
         let is_unavailable = if section.has_members() {
             unavailable.has(&pointer)
         } else {

@@ -17,6 +17,11 @@ const OF_THE_CORE: [&str; 11] = [
     "",
 ];
 
+/// The keys that every agent has.
+const OF_EVERY_AGENT: [&str; 5] = ["name", "model", "workspace", "tools", "permission"];
+/// The keys that every channel has.
+const OF_EVERY_CHANNEL: [&str; 4] = ["tools", "permission", "groups", "senders"];
+
 /// Returns true if references in the value at `pointer` are resolved.
 pub(super) fn is_resolved(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
@@ -24,6 +29,8 @@ pub(super) fn is_resolved(pointer: &str) -> bool {
         (Some("mcp"), _, _) => true,
         // Whatever else stands there is a section.
         (Some(key), _, _) if !OF_THE_CORE.contains(&key) => true,
+        (Some("agents"), Some(_), Some(key)) => !OF_EVERY_AGENT.contains(&key),
+        (Some("channels"), Some(_), Some(key)) => !OF_EVERY_CHANNEL.contains(&key),
         (Some("plugins"), Some(id), key) => id != "prefer" && key != Some("joinGroups"),
         (Some("tools"), Some(key), _) => {
             !["profile", "allow", "alsoAllow", "deny", "profiles", "byProvider", "sandbox", "subagents"]

@@ -30,14 +30,18 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
 /// Returns a warning for each key of a section that this program does not use.
 pub(super) fn void_sections(configuration: &Configuration, used: &[String]) -> Vec<Diagnostic> {
     let mut void = Vec::new();
+    let document = configuration.document();
     for section in configuration.sections() {
-        let (place, why) = (section.pointer(), section.is_void_because());
-        let Some(why) = why.filter(|_| !used.contains(&dotted(&place))) else { continue };
-        let document = configuration.document();
-        let keys = document.pointer(&place).and_then(Value::as_object);
-        for key in keys.into_iter().flat_map(Map::keys) {
-            let pointer = format!("{place}/{}", escape(key));
-            void.push(has_no_effect(configuration, &pointer, &escape_line(&dotted(&pointer)), why));
+        let Some(why) = section.is_void_because().filter(|_| !used.contains(&dotted(&section.pointer())))
+        else {
+            continue;
+        };
+        for place in section.places(&document) {
+            let keys = document.pointer(&place).and_then(Value::as_object);
+            for key in keys.into_iter().flat_map(Map::keys) {
+                let pointer = format!("{place}/{}", escape(key));
+                void.push(has_no_effect(configuration, &pointer, &escape_line(&dotted(&pointer)), why));
+            }
         }
     }
     void

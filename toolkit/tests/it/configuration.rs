@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod beside;
+mod each;
 mod elsewhere;
 mod errors;
 mod hostile;

@@ -257,7 +257,7 @@ fn every_key_of_the_core_is_there() {
         ("/properties/tools/properties/byProvider/additionalProperties", &rules),
         ("/properties/tools/properties/profiles/additionalProperties", &["allow", "deny"]),
         ("/properties/tools/properties/settings/additionalProperties", &["enabled", "autoExecute"]),
-        ("/properties/agents/additionalProperties", &["tools", "permission"]),
+        ("/properties/agents/additionalProperties", &["name", "model", "workspace", "tools", "permission"]),
         (
             "/properties/agents/additionalProperties/properties/tools",
             &["byProvider", "profile", "allow", "alsoAllow", "deny"],

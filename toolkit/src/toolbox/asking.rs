@@ -108,7 +108,8 @@ impl ToolContext {
         let put = Put::remembered(origin, Question::Approve(ask), note)
             .with_session_lifetime(memory.session_lifetime());
         let away = self.live().leave(Reason::Aside);
-        let reply = self.hear(put, &memory, acts_later).await?;
+        // Boxed: the futures of most calls are small, since nobody is asked.
+        let reply = Box::pin(self.hear(put, &memory, acts_later)).await?;
         if let Some(number) = number {
             self.live().asks.answered(number, &reply);
         }

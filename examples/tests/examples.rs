@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use toolkit::{
     Caller, Tool, ToolCall, Toolkit,
     approval::{Answer, ScriptedApprover},
-    config::McpServerSettings,
 };
+use toolkit_mcp::McpServerSettings;
 use toolkit_mcp::{ClientOptions, McpServers};
 
 #[tokio::test]

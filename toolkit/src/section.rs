@@ -1,16 +1,18 @@
 //! Sections of the configuration that crates declare, and their types.
 
+mod entries;
 pub(crate) mod pointer;
 mod secret;
 mod typed;
 
+pub use entries::{ConfigEntries, ConfigVariant};
 pub use secret::Secret;
 pub use typed::{Config, Configured};
 
 /// The sections of the configuration that a tool or a plugin gets.
 #[cfg(not(feature = "runtime"))]
 pub mod config {
-    pub use super::{Config, ConfigGate, ConfigSection, Configured, Secret};
+    pub use super::{Config, ConfigEntries, ConfigGate, ConfigSection, ConfigVariant, Configured, Secret};
 }
 
 use pointer::{join, steps};
@@ -46,6 +48,7 @@ pub struct ConfigSection {
     type_name: fn() -> &'static str,
     gates: &'static [ConfigGate],
     has_members: bool,
+    entries: Option<ConfigEntries>,
     is_lenient: bool,
     /// The reason why its keys have no effect unless the host states that it uses the section.
     void_because: Option<&'static str>,
@@ -188,6 +191,7 @@ impl ConfigSection {
             type_name: std::any::type_name::<T>,
             gates: &[],
             has_members: false,
+            entries: None,
             is_lenient: false,
             void_because: None,
             schema: T::schema,
@@ -246,6 +250,16 @@ impl ConfigSection {
     /// unusable. [`Configuration::section_members`](crate::config::Configuration::section_members) reads such a section.
     #[must_use]
     pub const fn members(mut self) -> Self {
+        self.has_members = true;
+        self
+    }
+
+    /// Makes the section a map of entries, each of which is one thing, such as a server. Each entry [stands for itself](Self::members). A later
+    /// source replaces an entry as a whole: one that is merged from two sources could send the secrets of one to the address of the other. An
+    /// entry with `enabled: false` needs no variable or file. The section is one key of the configuration, `mcp`.
+    #[must_use]
+    pub const fn entries(mut self, entries: ConfigEntries) -> Self {
+        self.entries = Some(entries);
         self.has_members = true;
         self
     }
@@ -346,6 +360,17 @@ impl ConfigSection {
 
     pub(crate) fn has_members(&self) -> bool {
         self.has_members
+    }
+
+    pub(crate) fn its_entries(&self) -> Option<ConfigEntries> {
+        self.entries
+    }
+
+    /// Returns true if an entry of the section is at `pointer`.
+    pub(crate) fn has_entry_at(&self, pointer: &str) -> bool {
+        let within =
+            || pointer.strip_prefix(&*self.pointer())?.strip_prefix('/').map(|name| !name.contains('/'));
+        self.entries.is_some() && within() == Some(true)
     }
 
     pub(crate) fn schema(&self) -> SchemaFn {

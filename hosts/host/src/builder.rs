@@ -1,6 +1,5 @@
 //! From the sources of a configuration to a host.
 
-#[cfg(feature = "agent")]
 use crate::agents;
 use crate::error::HostError;
 use crate::host::{Host, Tasks};
@@ -13,13 +12,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 #[cfg(feature = "mcp")]
-use toolkit::config::McpServerSettings;
 use toolkit::{
     Approver, Builder, Caller, Toolkit,
     bootstrap::{Bootstrap, BootstrapError},
     config::{Configuration, LoadOptions},
     registry::Reloaded,
 };
+#[cfg(feature = "agent")]
+use toolkit_mcp::McpServerSettings;
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
 #[cfg(feature = "agent")]

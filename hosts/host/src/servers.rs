@@ -1,11 +1,11 @@
 //! The MCP servers of a host.
 
-#[cfg(feature = "agent")]
 use std::collections::BTreeMap;
 use std::path::Path;
 #[cfg(feature = "agent")]
-use toolkit::config::McpServerSettings;
 use toolkit::{Builder, Caller, config::Configuration};
+#[cfg(feature = "agent")]
+use toolkit_mcp::McpServerSettings;
 use toolkit_mcp::{ClientOptions, McpServers};
 #[cfg(feature = "agent")]
 use toolkit_models::Meter;
@@ -67,7 +67,7 @@ pub(crate) fn options(
 
 /// Lets a toolkit have their tools, and protect the programs of all servers of the configuration.
 pub(crate) fn with(toolkit: Builder, configuration: &Configuration, servers: &McpServers) -> Builder {
-    let is_needed = !servers.is_empty() || !configuration.every_mcp().is_empty();
+    let is_needed = !servers.is_empty() || !McpServerSettings::every(configuration).is_empty();
     if is_needed { toolkit.tool_source(servers.clone()) } else { toolkit }
 }
 

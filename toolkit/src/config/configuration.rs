@@ -1,8 +1,6 @@
 //! The loaded configuration, checked and decoded.
 
-use crate::config::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable,
-};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings};
 use crate::config::error::{ConfigError, ConfigProblem, reasons, warning};
 use crate::config::instructions::Instructions;
 use crate::config::narrow::IgnoredKey;
@@ -267,37 +265,14 @@ impl Configuration {
         self.0.schemas.as_ref().map_or(&[], |schemas| &schemas.sections)
     }
 
-    /// Returns the servers of the Model Context Protocol that are not switched off, by name. A server that refers to something missing,
-    /// such as an environment variable, is [unavailable](McpServerSettings::Unavailable), with the reason.
-    pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        self.every_mcp().into_iter().filter(|(_, server)| server.enabled()).collect()
-    }
-
-    /// Returns the servers of the Model Context Protocol as [`mcp`](Self::mcp) does, with those that are switched off.
-    pub fn every_mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
-        let settings = servers.filter_map(|(name, server)| {
-            let unavailable = self.0.unavailable.of(&join(["mcp", name])).map(reasons);
-            let server = match unavailable {
-                Some(reason) => McpServerSettings::Unavailable(McpUnavailable { reason }),
-                None => McpServerSettings::deserialize(server).ok()?,
-            };
-            Some((name.clone(), server))
-        });
-        settings.collect()
-    }
-
-    /// Returns the names of the servers of the Model Context Protocol that are switched off (`enabled: false`).
-    pub fn mcp_switched_off(&self) -> Vec<String> {
-        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
-        let is_off = |server: &Value| server.get("enabled").and_then(Value::as_bool) == Some(false);
-        servers.filter(|(_, server)| is_off(server)).map(|(name, _)| name.clone()).collect()
-    }
-
     /// Returns the names of the configured servers, including those that are switched off.
     pub(crate) fn server_names(&self) -> ServerNames {
-        let servers = self.0.document.get("mcp").and_then(Value::as_object);
-        ServerNames::new(servers.into_iter().flat_map(Map::keys).map(String::as_str))
+        let sections = self
+            .sections()
+            .iter()
+            .filter(|section| section.its_entries().is_some_and(|entries| entries.are_servers));
+        let servers = sections.filter_map(|section| self.0.document.pointer(&section.pointer())?.as_object());
+        ServerNames::new(servers.flat_map(Map::keys).map(String::as_str))
     }
 
     /// Decodes a part of the core's keys, which matches its schema and therefore decodes.

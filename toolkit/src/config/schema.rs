@@ -1,7 +1,8 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
 //! validation.
 
-use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings};
+use crate::config::merge::MergeRules;
 use crate::discovery_settings::DiscoverySettings;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;
@@ -11,7 +12,6 @@ use crate::section::pointer::{dotted, steps};
 use crate::section::{ConfigGate, ConfigSection};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use toolkit_core::guard::guard;
 use toolkit_core::parameter::compose;
@@ -46,13 +46,14 @@ impl Schemas {
 }
 
 impl Schemas {
-    /// Returns the pointers of lists in sections that only take away.
-    pub(crate) fn narrowing(&self) -> BTreeSet<String> {
+    /// Returns the rules of merging for the sections.
+    pub(crate) fn merge_rules(&self) -> MergeRules {
         let lists = self.sections.iter().flat_map(|section| {
             let narrows = |gate: &&ConfigGate| matches!(gate, ConfigGate::Narrows { .. });
             section.its_gates().iter().filter(narrows).map(|gate| gate.pointer(&section.pointer()))
         });
-        lists.collect()
+        let maps = self.sections.iter().filter(|section| section.its_entries().is_some());
+        MergeRules { narrowing: lists.collect(), entries: maps.map(ConfigSection::pointer).collect() }
     }
 }
 
@@ -235,7 +236,6 @@ fn core(generator: &mut SchemaGenerator) -> Value {
                 "type": "boolean", "default": true, "description":
                     "Enables tool calls by models. The value of the latest source applies.",
             },
-            "mcp": map_of("MCP servers, by name.", &of::<McpServerSettings>(generator)),
             "loopGuard": of::<LoopGuardSettings>(generator),
             "history": of::<HistorySettings>(generator),
         }),
@@ -335,7 +335,13 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
             return Err(message.to_owned());
         }
     };
-    let schema = closed(&(section.schema())(generator).to_value())?;
+    if section.its_entries().is_some() && path.len() != 1 {
+        return Err("a map of entries is one key of the configuration".to_owned());
+    }
+    let mut schema = closed(&(section.schema())(generator).to_value())?;
+    if section.its_entries().is_some() {
+        schema["propertyNames"] = json!({"type": "string", "minLength": 1});
+    }
     for key in base.as_object().into_iter().flat_map(Map::keys) {
         if schema["properties"].get(key).is_some() {
             return Err(format!("its type has a field `{key}`, which the configuration has itself"));

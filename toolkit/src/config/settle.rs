@@ -1,10 +1,10 @@
 //! Settles the merged document of all sources: resolves secrets, decodes sections, and finds the parts that cannot be used.
 
+use crate::config::entries::check;
 use crate::config::error::ConfigProblem;
 use crate::config::options::LoadOptions;
 use crate::config::resolve::Resolver;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
-use crate::config::servers::check;
 use crate::config::variables::is_resolved;
 use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, escape, join, steps};
@@ -15,7 +15,7 @@ use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::guard::guard;
 use toolkit_core::redact::Redactor;
 
-/// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
+/// Resolves secrets. An entry that is switched off, such as a server, needs none. A part that refers to something missing, or whose resolved
 /// value is invalid, is unavailable; everything else can be used.
 pub(super) fn resolve(
     value: &Value,
@@ -34,14 +34,17 @@ pub(super) fn resolve(
         problems: Vec::new(),
         unresolved: Vec::new(),
     };
+    let maps = schemas.merge_rules().entries;
     for (key, member) in resolved.as_object_mut().into_iter().flatten() {
         let pointer = join([key]);
         match (key.as_str(), member) {
-            ("mcp", Value::Object(servers)) => {
-                for (name, server) in
-                    servers.iter_mut().filter(|(_, server)| server["enabled"] != Value::Bool(false))
-                {
-                    keeper.resolve(server, &join(["mcp", name]));
+            (_, Value::Object(entries)) if maps.contains(&pointer) => {
+                for (name, entry) in entries.iter_mut() {
+                    let pointer = join([key, name]);
+                    match entry["enabled"] == Value::Bool(false) {
+                        true => keeper.leave_out(entry, &pointer),
+                        false => keeper.resolve(entry, &pointer),
+                    }
                 }
             }
             ("agents" | "channels", Value::Object(entries)) => {
@@ -73,7 +76,7 @@ pub(super) fn resolve(
     let mut unavailable = Unavailable::new(schemas, &resolved);
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
-    let misfits = check(&schemas.whole, &mut resolved);
+    let misfits = check(&schemas.whole, &mut resolved, &schemas.sections);
     let misfits = misfits.iter().map(|problem| {
         let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
         problem.message = redactor.redact(&problem.message).into_owned();
@@ -98,6 +101,7 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
         // The member, where the value is within one.
         let rest: Vec<&str> = pointer[at.len()..].split('/').skip(1).collect();
         return match rest.as_slice() {
+            [member, ..] if section.its_entries().is_some() => Some(format!("{at}/{member}")),
             [member, _, ..] if section.has_members() => Some(format!("{at}/{member}")),
             _ => Some(at),
         };
@@ -105,7 +109,7 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     let steps: Vec<String> = steps(pointer).take(3).collect();
     match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tools", "settings", tool] => Some(join(["tools", "settings", tool])),
-        [first @ ("mcp" | "plugins" | "tools"), second, ..] => Some(join([first, second])),
+        [first @ ("plugins" | "tools"), second, ..] => Some(join([first, second])),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The keys of the core's at the root. Only in some of them a value may be kept elsewhere.
-const OF_THE_CORE: [&str; 11] = [
+const OF_THE_CORE: [&str; 10] = [
     "$schema",
     "tools",
     "agents",
@@ -11,7 +11,6 @@ const OF_THE_CORE: [&str; 11] = [
     "permission",
     "plugins",
     "enableToolCalls",
-    "mcp",
     "loopGuard",
     "history",
     "",
@@ -26,7 +25,6 @@ const OF_EVERY_CHANNEL: [&str; 4] = ["tools", "permission", "groups", "senders"]
 pub(super) fn is_resolved(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
     match (steps.next(), steps.next(), steps.next()) {
-        (Some("mcp"), _, _) => true,
         // Whatever else stands there is a section.
         (Some(key), _, _) if !OF_THE_CORE.contains(&key) => true,
         (Some("agents"), Some(_), Some(key)) => !OF_EVERY_AGENT.contains(&key),

@@ -13,6 +13,7 @@ mod narrowing;
 mod random;
 mod schema;
 mod sections;
+pub(crate) mod servers;
 mod sources;
 mod trust;
 mod unavailable;

@@ -1,7 +1,9 @@
 //! The schema and what is loaded say the same, both ways.
 
 use super::sections::AgentSettings;
+use super::servers::{self, Server};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use toolkit::config::{Configuration, LoadOptions};
 
 /// Numbers that look random, the same each time.
@@ -158,7 +160,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         tools["outputs"] = serde_json::to_value(configuration.output_store()).unwrap();
         let mut again = json!({
             "tools": tools,
-            "mcp": configuration.mcp(),
+            "mcp": of_servers(&configuration),
             "toolAgent": configuration.section::<AgentSettings>("toolAgent").unwrap(),
             "loopGuard": configuration.loop_guard(),
             "history": configuration.history(),
@@ -176,7 +178,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
             (
                 configuration.section::<AgentSettings>("toolAgent").unwrap(),
                 guard,
-                configuration.mcp().len(),
+                of_servers(&configuration).len(),
                 configuration.discovery(),
                 outputs,
                 history,
@@ -184,6 +186,11 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
+}
+
+fn of_servers(configuration: &Configuration) -> BTreeMap<String, Server> {
+    let servers = servers::used(configuration).into_iter();
+    servers.map(|(name, server)| (name, server.unwrap())).collect()
 }
 
 #[test]

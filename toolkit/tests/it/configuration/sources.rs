@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::sections::AgentSettings;
+use super::servers;
 use serde_json::json;
 use toolkit::{
     Toolkit,
@@ -243,7 +244,7 @@ fn the_policy_has_every_key_in_its_place() {
             .unwrap(),
         (7, 300_000)
     );
-    assert_eq!(configuration.mcp().keys().collect::<Vec<_>>(), ["one"]);
+    assert_eq!(servers::used(&configuration).keys().collect::<Vec<_>>(), ["one"]);
     assert!(configuration.permissions().0.is_empty(), "it says nothing of permissions");
 }
 

@@ -7,8 +7,7 @@ use toolkit::{
     Caller, Tool, ToolCall, Toolkit,
     approval::{Answer, ScriptedApprover},
 };
-use toolkit_mcp::McpServerSettings;
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 
 #[tokio::test]
 async fn a_proxy_allows_denies_and_asks() {

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 #[cfg(feature = "agent")]
 use toolkit::{Builder, Caller, config::Configuration};
-#[cfg(feature = "agent")]
-use toolkit_mcp::McpServerSettings;
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 #[cfg(feature = "agent")]
 use toolkit_models::Meter;
 

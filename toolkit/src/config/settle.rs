@@ -41,9 +41,10 @@ pub(super) fn resolve(
             (_, Value::Object(entries)) if maps.contains(&pointer) => {
                 for (name, entry) in entries.iter_mut() {
                     let pointer = join([key, name]);
-                    match entry["enabled"] == Value::Bool(false) {
-                        true => keeper.leave_out(entry, &pointer),
-                        false => keeper.resolve(entry, &pointer),
+                    if entry["enabled"] == Value::Bool(false) {
+                        keeper.leave_out(entry, &pointer);
+                    } else {
+                        keeper.resolve(entry, &pointer);
                     }
                 }
             }

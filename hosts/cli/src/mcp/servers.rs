@@ -18,8 +18,7 @@ use toolkit::{
     text::escape_line,
 };
 use toolkit_host::{Host, HostBuilder, McpSelection};
-use toolkit_mcp::McpServerSettings;
-use toolkit_mcp::ServerState;
+use toolkit_mcp::{McpServerSettings, ServerState};
 
 /// Arguments of `mcp add`.
 #[derive(Debug, Clone)]

@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
 use toolkit::{Toolkit, config::LoadOptions, text::escape_line};
-use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
-use toolkit_mcp::{McpGrant, McpServerSettings, McpUrl};
+use toolkit_mcp::{
+    ClientOptions, Loopback, McpGrant, McpServerSettings, McpServers, McpUrl, ServerState, forget_sign_ins,
+};
 
 /// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);

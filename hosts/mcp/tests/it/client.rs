@@ -25,8 +25,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolkit::{Builder, Caller, Tool, ToolCall, ToolResult, Toolbox, Toolkit, approval::ScriptedApprover};
-use toolkit_mcp::McpServerSettings;
-use toolkit_mcp::{ClientOptions, McpServers, ServerState};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers, ServerState};
 
 /// The servers of the examples.
 fn example(name: &str) -> PathBuf {

@@ -12,8 +12,7 @@ use toolkit::{
     Caller, ToolCall, Toolkit,
     approval::{Answer, CallbackApprover, Question},
 };
-use toolkit_mcp::McpServerSettings;
-use toolkit_mcp::{ClientOptions, McpServers, ServerState, SignIn, SigningIn};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers, ServerState, SignIn, SigningIn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {

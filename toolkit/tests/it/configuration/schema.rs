@@ -178,7 +178,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
             (
                 configuration.section::<AgentSettings>("toolAgent").unwrap(),
                 guard,
-                of_servers(&configuration).len(),
+                of_servers(configuration).len(),
                 configuration.discovery(),
                 outputs,
                 history,

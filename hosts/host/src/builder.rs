@@ -1,5 +1,6 @@
 //! From the sources of a configuration to a host.
 
+#[cfg(feature = "agent")]
 use crate::agents;
 use crate::error::HostError;
 use crate::host::{Host, Tasks};
@@ -11,17 +12,14 @@ use crate::servers::{self, McpSelection};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
-#[cfg(feature = "mcp")]
 use toolkit::{
     Approver, Builder, Caller, Toolkit,
     bootstrap::{Bootstrap, BootstrapError},
     config::{Configuration, LoadOptions},
     registry::Reloaded,
 };
-#[cfg(feature = "agent")]
-use toolkit_mcp::McpServerSettings;
 #[cfg(feature = "mcp")]
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 #[cfg(feature = "agent")]
 use toolkit_models::Meter;
 

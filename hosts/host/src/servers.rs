@@ -1,8 +1,8 @@
 //! The MCP servers of a host.
 
+#[cfg(feature = "agent")]
 use std::collections::BTreeMap;
 use std::path::Path;
-#[cfg(feature = "agent")]
 use toolkit::{Builder, Caller, config::Configuration};
 use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 #[cfg(feature = "agent")]

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use toolkit::{
     Caller, Tool, ToolCall, Toolkit,
     approval::{Answer, ScriptedApprover},
-    config::McpServerSettings,
 };
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 
 #[tokio::test]
 async fn a_proxy_allows_denies_and_asks() {

@@ -9,6 +9,8 @@ pub use crate::approver::{CallbackApprover, IntoAnswer, NoApprover, ScriptedAppr
 pub use crate::ask_journal::{AskJournal, Journaling};
 pub use crate::ask_record::RecordedAsk;
 #[cfg(feature = "runtime")]
+pub use crate::ask_store::{AskStore, Keeping};
+#[cfg(feature = "runtime")]
 pub use crate::asks::{AnswerError, AskLimits, Asks};
 pub use toolkit_core::{
     Access, AllowScope, Answer, AskAnswer, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,

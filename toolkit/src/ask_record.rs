@@ -120,9 +120,13 @@ impl AskLog {
     /// Records that the action was allowed without asking a person.
     pub(crate) fn allowed(&self, number: AskNumber, by: &AllowedBy) {
         self.end(number, |ask| {
+            if let AllowedBy::Answer { answered_by } = by {
+                ask.answered_by = answered_by.as_deref().map(copy);
+            }
             let (by, reason) = match by {
                 AllowedBy::Rule { rule } => ("rule", Some(copy(rule))),
                 AllowedBy::Session => ("session", None),
+                AllowedBy::Answer { .. } => (DeniedBy::Person.name(), None),
                 AllowedBy::Approval { ids } => ("approval", Some(copy(&ids.join(", ")))),
             };
             (ask.answer, ask.by, ask.reason) = (AskAnswer::Allowed, Some(by.to_owned()), reason);

@@ -187,16 +187,29 @@ impl Asks {
         sender.send(reply.with_answer(answer)).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
     }
 
+    /// Returns a question with a new id, before it is on the list; the error is an answer with the reason why it cannot have one.
+    pub(crate) fn pending(&self, put: Put) -> Result<PendingAsk, Answer> {
+        let random = random()?;
+        let (id, asked_at) = {
+            let mut state = self.lock();
+            // Under the lock, so that ids and times have one order.
+            let asked_at = SystemTime::now();
+            (state.next_id(asked_at, random), asked_at)
+        };
+        let expires_at = asked_at.checked_add(self.0.limits.age).unwrap_or(asked_at);
+        Ok(PendingAsk::new(id, (asked_at, expires_at), put))
+    }
+
     /// Adds a question to the list; the error is an answer with the reason why it cannot be added.
     fn register(&self, put: Put) -> Result<Waiting, Answer> {
-        let random = random()?;
-        self.register_in(&mut self.lock(), random, put)
+        let ask = self.pending(put)?;
+        self.register_in(&mut self.lock(), ask)
     }
 
     /// Adds a question, under the lock.
-    fn register_in(&self, state: &mut State, random: [u8; 12], put: Put) -> Result<Waiting, Answer> {
+    fn register_in(&self, state: &mut State, ask: PendingAsk) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
-        let bytes = put.question.size();
+        let bytes = ask.question().size();
         self.check_count(state)?;
         if state.bytes.saturating_add(bytes) > limits.bytes {
             return Err(refused(format!(
@@ -204,14 +217,10 @@ impl Asks {
                 limits.bytes
             )));
         }
-        let asked_at = SystemTime::now();
-        let expires_at = asked_at.checked_add(limits.age).unwrap_or(asked_at);
-        let id = state.next_id(asked_at, random);
-        let ask = PendingAsk::new(id.clone(), (asked_at, expires_at), put);
         let (sender, answer) = oneshot::channel();
         state.bytes += bytes;
         let entry = Entry { ask: ask.clone(), bytes, answer: Some(sender), lasts: false, joinable: None };
-        state.pending.insert(id, entry);
+        state.pending.insert(ask.id().to_owned(), entry);
         Ok(Waiting { asks: self.clone(), ask, answer })
     }
 

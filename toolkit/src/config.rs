@@ -15,6 +15,7 @@ mod changes;
 mod configuration;
 mod core;
 mod directories;
+mod entries;
 mod error;
 mod file;
 mod instructions;
@@ -29,7 +30,6 @@ mod restriction;
 mod rules;
 mod schema;
 mod sections;
-mod servers;
 mod settle;
 mod stricter;
 mod trust;
@@ -37,12 +37,11 @@ mod variables;
 mod words;
 
 pub(crate) use self::absent::absent_sections;
-pub use self::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox,
-    McpServerSettings, McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
-};
+pub use self::core::{AgentSettings, HistorySettings, LoopGuardSettings};
 pub use crate::data_dir::DataDir;
-pub use crate::section::{Config, ConfigGate, ConfigSection, Configured, Secret};
+pub use crate::section::{
+    Config, ConfigEntries, ConfigGate, ConfigSection, ConfigVariant, Configured, Secret,
+};
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
 pub use instructions::Instructions;

@@ -264,6 +264,12 @@ pub enum AllowedBy {
         /// The ids with which the approvals can be revoked, one for each pattern.
         ids: Vec<String>,
     },
+    /// A person's answer to the question of this call that a host [kept](crate::approval::AskStore) while the call did not wait.
+    Answer {
+        /// The person, if the host knows who it was.
+        #[serde(default, rename = "answeredBy", skip_serializing_if = "Option::is_none")]
+        answered_by: Option<String>,
+    },
 }
 
 /// An amount of [`Progress`]: any number of up to 64 bits, such as a `usize`.

@@ -51,6 +51,7 @@ mod approver; // write `use toolkit::Approver;`, and `use toolkit::approval::{..
 pub mod arguments;
 mod ask_journal;
 mod ask_record;
+mod ask_store;
 mod closure_future;
 mod config_of;
 mod cut;

@@ -41,6 +41,7 @@ pub use tools::Tools;
 
 use crate::approvals::Approvals;
 use crate::approver::Approver;
+use crate::ask_store::AskStore;
 use crate::asks::{AskLimits, Asks};
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
@@ -216,7 +217,7 @@ pub struct Builder {
     data_dir: Option<PathBuf>,
     discovery: Option<Discovery>,
     permission_keys: Vec<String>,
-    delegates_tasks: bool,
+    used_sections: Vec<String>,
     keeps_history: bool,
 }
 
@@ -322,12 +323,12 @@ impl Builder {
         self
     }
 
-    /// States that this host runs an agent for delegated tasks, according to [its
-    /// configuration](Configuration::tool_agent). Without it, each key under `toolAgent` causes a warning in the
-    /// [diagnostics](Toolkit::diagnostics), since it has no effect.
+    /// States that this host uses a section of the configuration, by its path with dots, that only
+    /// [some programs use](crate::config::ConfigSection::void_because). Without it, each configured key of the section causes a warning in
+    /// the [diagnostics](Toolkit::diagnostics), since it has no effect.
     #[must_use]
-    pub fn delegates_tasks(mut self) -> Self {
-        self.delegates_tasks = true;
+    pub fn uses_section(mut self, path: impl Into<String>) -> Self {
+        self.used_sections.push(path.into());
         self
     }
 
@@ -423,6 +424,14 @@ impl Builder {
     #[must_use]
     pub fn ask_limits(mut self, limits: AskLimits) -> Self {
         self.settings.asks = Asks::with_limits(limits);
+        self
+    }
+
+    /// Keeps pending questions in a store of the host, so that they can be answered after a restart; see [`AskStore`]. By default they are in
+    /// memory alone.
+    #[must_use]
+    pub fn ask_store(mut self, store: Arc<dyn AskStore>) -> Self {
+        self.settings.ask_store = Some(store);
         self
     }
 

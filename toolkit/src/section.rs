@@ -1,19 +1,21 @@
 //! Sections of the configuration that crates declare, and their types.
 
+mod entries;
 pub(crate) mod pointer;
 mod secret;
 mod typed;
 
+pub use entries::{ConfigEntries, ConfigVariant};
 pub use secret::Secret;
 pub use typed::{Config, Configured};
 
 /// The sections of the configuration that a tool or a plugin gets.
 #[cfg(not(feature = "runtime"))]
 pub mod config {
-    pub use super::{Config, ConfigGate, ConfigSection, Configured, Secret};
+    pub use super::{Config, ConfigEntries, ConfigGate, ConfigSection, ConfigVariant, Configured, Secret};
 }
 
-use pointer::join;
+use pointer::{join, steps};
 use serde_json::Value;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::location::Location;
@@ -46,6 +48,10 @@ pub struct ConfigSection {
     type_name: fn() -> &'static str,
     gates: &'static [ConfigGate],
     has_members: bool,
+    entries: Option<ConfigEntries>,
+    is_lenient: bool,
+    /// The reason why its keys have no effect unless the host states that it uses the section.
+    void_because: Option<&'static str>,
     schema: SchemaFn,
     decodes: fn(Value) -> serde_json::Result<()>,
 }
@@ -67,7 +73,15 @@ enum Place {
     Plugin(&'static str),
     /// The section of the plugin that the crate at this location belongs to.
     Crate(Location),
+    /// A key of each entry of a map: `agents.<id>.<key>`, `channels.<name>.<key>`.
+    Each {
+        map: &'static str,
+        key: &'static str,
+    },
 }
+
+/// The step of a pointer that stands for each entry of a map.
+const EACH: &str = "*";
 
 /// A key of a section with an effect beyond the section: on which tools exist, on which paths are treated as part of the
 /// workspace or protected, or on what an untrusted file may restrict.
@@ -156,6 +170,18 @@ impl ConfigSection {
         Self::new::<T>(Place::Plugin(id))
     }
 
+    /// Declares a section of each agent: `agents.<id>.<key>`, beside the keys that every agent has. It has no [gates](Self::gates).
+    /// [`Configuration::each_section`](crate::config::Configuration::each_section) reads those of all agents.
+    pub const fn of_agents<T: ToolArg>(key: &'static str) -> Self {
+        Self::new::<T>(Place::Each { map: "agents", key })
+    }
+
+    /// Declares a section of each channel: `channels.<name>.<key>`, beside the keys that every channel has. It has no
+    /// [gates](Self::gates). The crate of a chat platform names the key after the platform: a channel with the key is one of that platform.
+    pub const fn of_channels<T: ToolArg>(key: &'static str) -> Self {
+        Self::new::<T>(Place::Each { map: "channels", key })
+    }
+
     const fn new<T: ToolArg>(place: Place) -> Self {
         Self {
             place,
@@ -165,6 +191,9 @@ impl ConfigSection {
             type_name: std::any::type_name::<T>,
             gates: &[],
             has_members: false,
+            entries: None,
+            is_lenient: false,
+            void_because: None,
             schema: T::schema,
             decodes: decodes::<T>,
         }
@@ -225,18 +254,80 @@ impl ConfigSection {
         self
     }
 
-    /// Returns the place of the section, as a JSON pointer.
+    /// Makes the section a map of entries, each of which is one thing, such as a server. Each entry [stands for itself](Self::members). A later
+    /// source replaces an entry as a whole: one that is merged from two sources could send the secrets of one to the address of the other. An
+    /// entry with `enabled: false` needs no variable or file. The section is one key of the configuration, `mcp`.
+    #[must_use]
+    pub const fn entries(mut self, entries: ConfigEntries) -> Self {
+        self.entries = Some(entries);
+        self.has_members = true;
+        self
+    }
+
+    /// Makes the defaults count for keys that name a variable or a file that is not there. Otherwise the whole section is unusable then.
+    #[must_use]
+    pub const fn lenient(mut self) -> Self {
+        self.is_lenient = true;
+        self
+    }
+
+    /// Declares that only some programs use the section: in one that does not state it with
+    /// [`Builder::uses_section`](crate::Builder::uses_section), each configured key is reported to have no effect, for this reason.
+    #[must_use]
+    pub const fn void_because(mut self, reason: &'static str) -> Self {
+        self.void_because = Some(reason);
+        self
+    }
+
+    /// Returns the place of the section, as a JSON pointer, with `*` for the name of an agent or a channel.
     pub fn pointer(&self) -> String {
         let whole = match self.place {
             Place::Path(path) => join(path.split('.')),
             Place::Tool(tool) => join(["tools", "settings", tool]),
             Place::Plugin(id) => join(["plugins", id]),
+            Place::Each { map, key } => join([map, EACH, key]),
             Place::Crate(location) => join(["plugins", &toolkit_core::plugin::id_of(&location)]),
         };
         match self.part {
             Some(key) => format!("{whole}{}", join([key])),
             None => whole,
         }
+    }
+
+    /// Returns true if the section is a key of each agent or channel.
+    pub(crate) fn is_of_each(&self) -> bool {
+        matches!(self.place, Place::Each { .. })
+    }
+
+    /// Returns the places in a document at which the section is, or can be if there is only one.
+    pub(crate) fn places(&self, document: &Value) -> Vec<String> {
+        let Place::Each { map, key } = self.place else { return vec![self.pointer()] };
+        let entries = document.get(map).and_then(Value::as_object).into_iter().flatten();
+        let entries = entries.filter(|(_, entry)| entry.get(key).is_some());
+        entries.map(|(name, _)| join([map, name, key])).collect()
+    }
+
+    /// Returns the place of the section that the value at `pointer` is in, or is.
+    pub(crate) fn place_of(&self, pointer: &str) -> Option<String> {
+        let place = match self.place {
+            Place::Each { map, key } => {
+                let name = steps(pointer).nth(1)?;
+                join([map, &name, key])
+            }
+            _ => self.pointer(),
+        };
+        let rest = pointer.strip_prefix(&*place)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some(place)
+    }
+
+    /// Returns true if defaults replace values that cannot be used.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.is_lenient
+    }
+
+    /// Returns the reason why the keys have no effect in a program that does not use the section.
+    pub(crate) fn is_void_because(&self) -> Option<&'static str> {
+        self.void_because
     }
 
     /// Returns true if the section is the value of a key within the section of its plugin.
@@ -269,6 +360,17 @@ impl ConfigSection {
 
     pub(crate) fn has_members(&self) -> bool {
         self.has_members
+    }
+
+    pub(crate) fn its_entries(&self) -> Option<ConfigEntries> {
+        self.entries
+    }
+
+    /// Returns true if an entry of the section is at `pointer`.
+    pub(crate) fn has_entry_at(&self, pointer: &str) -> bool {
+        let within =
+            || pointer.strip_prefix(&*self.pointer())?.strip_prefix('/').map(|name| !name.contains('/'));
+        self.entries.is_some() && within() == Some(true)
     }
 
     pub(crate) fn schema(&self) -> SchemaFn {

@@ -2,6 +2,7 @@
 
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
+use crate::ask_store::AskStore;
 use crate::asks::Asks;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
@@ -34,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) outputs: OutputStore,
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
+    /// The store of the host for pending questions.
+    pub(crate) ask_store: Option<Arc<dyn AskStore>>,
     pub(crate) approvals: Approvals,
     /// How long approvals for named sessions are kept beyond the process; `None` for not at all.
     pub(crate) session_approvals_lifetime: Option<Duration>,
@@ -81,6 +84,7 @@ impl Default for Settings {
             outputs: OutputStore::default(),
             hint: None,
             asks: Asks::default(),
+            ask_store: None,
             approvals: Approvals::default(),
             session_approvals_lifetime: None,
             approver: None,

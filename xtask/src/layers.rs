@@ -45,6 +45,7 @@ const MODULES: Ordered = &[(
             "approver",
             "ask_journal",
             "ask_record",
+            "ask_store",
             "cut",
             "events",
             "gate",

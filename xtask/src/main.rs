@@ -11,6 +11,7 @@ mod ci;
 mod crate_count;
 mod docs;
 mod held;
+mod host_settings;
 mod layers;
 mod manifest;
 mod provision;

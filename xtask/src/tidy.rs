@@ -3,7 +3,7 @@
 use crate::manifest::Manifest;
 use crate::source::{Dependency, Fault, ROOT_MANIFEST, SourceFile, dependencies, listed_members, members};
 use crate::workspace::{self, Result, Workspace};
-use crate::{crate_count, layers, root_names, shared_features};
+use crate::{crate_count, host_settings, layers, root_names, shared_features};
 
 /// A further rule is a further function here.
 const RULES: &[Rule] = &[
@@ -18,6 +18,7 @@ const RULES: &[Rule] = &[
     layers::no_import_cycles,
     layers::imports_go_down,
     root_names::root_is_short,
+    host_settings::runtime_has_no_settings_of_hosts,
 ];
 
 /// Checks every text file that git tracks or would track, and prints the violations.

@@ -11,7 +11,14 @@ extern crate self as examples;
 // Its section of the configuration is among the examples.
 use toolkit_models as _;
 
+// Servers are among them, too; this program brings in no tools of theirs.
+toolkit::config_section!(
+    toolkit::config::ConfigSection::at::<BTreeMap<String, serde_json::Value>>("mcp")
+        .entries(toolkit::config::ConfigEntries::new().also_under("servers").servers())
+);
+
 use document::{Call, Document, Example, Seen};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -4,6 +4,7 @@
 
 use builtin_tools::config::{ExecSettings, WebFetchSettings, WebSearchSettings};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use toolkit::config::{Configuration, LoadOptions};
 
@@ -101,6 +102,11 @@ fn a_configuration_of_everything_decodes() {
     assert_eq!(configuration.document()["tools"]["web"]["search"]["apiKey"], "[redacted]");
 }
 
+// A program with these tools and without the agent, whose crate declares this section.
+toolkit::config_section!(toolkit::config::ConfigSection::at::<BTreeMap<String, serde_json::Value>>(
+    "toolAgent"
+));
+
 /// The configuration that the requirements document, key by key.
 const DOCUMENTED: &str = r#"{
   enableToolCalls: true,
@@ -151,7 +157,8 @@ fn the_documented_configuration_is_accepted_and_builds_a_toolkit() {
         let configuration = Configuration::load(LoadOptions::new().file(&file)).unwrap();
         let exec: ExecSettings = configuration.section("tools.exec").unwrap();
         assert_eq!(exec.asked(), expected, "{ask}");
-        assert_eq!(configuration.tool_agent().model.as_deref(), Some("small"));
+        let agent: BTreeMap<String, serde_json::Value> = configuration.section("toolAgent").unwrap();
+        assert_eq!(agent["model"], "small");
         let toolkit = toolkit::Toolkit::empty().configuration(configuration).build().unwrap();
         // A setting that is accepted and does nothing here is reported.
         let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();

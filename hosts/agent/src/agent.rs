@@ -6,12 +6,13 @@ use crate::limits::{Limits, OpenQuestions};
 use crate::loop_tools::LoopTools;
 use crate::profile::AgentProfile;
 use crate::prompt::{FinalAnswer, Prompt, instructions_of};
+use crate::settings::ToolAgentSettings;
 use crate::transcript::Transcripts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolkit::{Approver, Caller, Toolkit, config::ToolAgentSettings, views::StepTypes};
+use toolkit::{Approver, Caller, Toolkit, views::StepTypes};
 use toolkit_models::{Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.

@@ -55,6 +55,7 @@ mod result;
 mod rewind;
 mod run;
 mod session;
+mod settings;
 mod steering;
 mod transcript;
 
@@ -72,6 +73,7 @@ pub use request::DelegationRequest;
 pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
 pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
+pub use settings::ToolAgentSettings;
 pub use steering::{QueueFull, Steering};
 pub use transcript::{
     CleanUp, DamagedTranscript, FileStore, Kind, MemoryStore, RemovalReason, RemovedConversation, Replay,

@@ -1,10 +1,10 @@
 //! The limits of a run, and its clock.
 
 use crate::result::{RunUsage, StopReason};
+use crate::settings::ToolAgentSettings;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolkit::config::ToolAgentSettings;
 
 /// The limits of a run. A run that reaches one ends, with a result for every call and the transcript kept.
 ///

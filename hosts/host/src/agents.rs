@@ -3,7 +3,7 @@
 use crate::error::HostError;
 use std::path::Path;
 use toolkit::{Builder, Caller, Toolkit, config::Configuration};
-use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Checkpoints, Limits, Transcripts};
+use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Checkpoints, Limits, ToolAgentSettings, Transcripts};
 use toolkit_models::{Meter, Models};
 
 /// The directory of transcripts in the data directory.
@@ -45,7 +45,7 @@ pub fn transcripts_of(data_dir: &Path) -> Transcripts {
 
 /// Returns the toolkit as an agent needs it: it keeps copies of the files that runs change.
 pub(crate) fn prepare(toolkit: Builder, transcripts: Option<&Transcripts>) -> Builder {
-    let toolkit = toolkit.delegates_tasks();
+    let toolkit = toolkit.uses_section(ToolAgentSettings::SECTION);
     match transcripts {
         Some(transcripts) => toolkit.change_hook(Checkpoints::new(transcripts.clone()).hook()),
         None => toolkit,
@@ -65,13 +65,21 @@ pub(crate) fn builder(
         configuration.check_agent(agent).map_err(HostError::UnknownAgent)?;
     }
     let models = Models::new(configuration)?;
-    let settings = configuration.tool_agent();
+    let settings = ToolAgentSettings::of(configuration);
     let model = match (&caller.model, &caller.agent) {
         (Some(model), _) => models.get(Some(model)),
         (None, Some(agent)) if configuration.agent(agent).model.is_some() => models.for_agent(agent),
         (None, _) => models.get(settings.model.as_deref()),
     }?;
     caller.model = Some(model.name().to_owned());
+    if let Some(agent) = &caller.agent
+        && let Some(workspace) = configuration.agent(agent).workspace
+    {
+        if !workspace.is_dir() {
+            return Err(HostError::NoWorkspace { agent: agent.clone(), workspace });
+        }
+        caller = caller.with_workspace(workspace);
+    }
     // A conversation is a session of its own.
     caller.session_id = None;
     let mut builder =
@@ -94,7 +102,7 @@ pub(crate) fn builder(
 
 /// Returns the limits of a run.
 fn limits(configuration: &Configuration, options: AgentOptions) -> Limits {
-    let mut limits = Limits::from(&configuration.tool_agent());
+    let mut limits = Limits::from(&ToolAgentSettings::of(configuration));
     if options.watched {
         let document = configuration.document();
         let is_named = |key: &str| document.pointer(&format!("/toolAgent/{key}")).is_some();

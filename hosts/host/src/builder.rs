@@ -14,8 +14,6 @@ use crate::servers::{self, McpSelection};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
-#[cfg(feature = "mcp")]
-use toolkit::config::McpServerSettings;
 use toolkit::{
     Approver, Builder, Caller, Toolkit,
     bootstrap::{Bootstrap, BootstrapError},
@@ -23,7 +21,7 @@ use toolkit::{
     registry::Reloaded,
 };
 #[cfg(feature = "mcp")]
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 #[cfg(feature = "agent")]
 use toolkit_models::Meter;
 

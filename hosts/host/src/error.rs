@@ -1,5 +1,6 @@
 //! The reasons why a host cannot start.
 
+use std::path::PathBuf;
 use toolkit::{BuildError, config::ConfigError};
 #[cfg(feature = "agent")]
 use toolkit_models::ModelError;
@@ -15,6 +16,17 @@ pub enum HostError {
     /// [`Configuration::check_agent`](toolkit::config::Configuration::check_agent).
     #[error("{0}")]
     UnknownAgent(String),
+    /// The configured workspace of an agent is not there.
+    #[error(
+        "the agent `{agent}` has the workspace `{}`, which is not a directory; create it, or change `agents.{agent}.workspace`",
+        workspace.display()
+    )]
+    NoWorkspace {
+        /// The id of the agent.
+        agent: String,
+        /// Its workspace.
+        workspace: PathBuf,
+    },
     /// The toolkit cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),

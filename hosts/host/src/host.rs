@@ -108,11 +108,12 @@ impl Host {
     }
 
     /// Returns the agent that the configuration describes, on behalf of a caller: the agent of its id, with the model of the caller, of that
-    /// agent, of `toolAgent`, or the default; the limits of `toolAgent`; every agent of the configuration as a profile for delegated tasks.
+    /// agent, of `toolAgent`, or the default; the workspace of that agent, or else of the caller; the limits of `toolAgent`; every agent of the
+    /// configuration as a profile for delegated tasks, which are done in the workspace of the delegating agent.
     ///
     /// # Errors
     ///
-    /// The configuration has no such agent, or no model that can be used.
+    /// The configuration has no such agent, or no model that can be used; or the workspace of the agent is not a directory.
     #[cfg(feature = "agent")]
     pub fn agent(&self, caller: &Caller, options: AgentOptions) -> Result<AgentBuilder, HostError> {
         agents::builder(&self.toolkit, self.transcripts(), &self.meter, caller.clone(), options)

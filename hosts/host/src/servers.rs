@@ -3,10 +3,8 @@
 #[cfg(feature = "agent")]
 use std::collections::BTreeMap;
 use std::path::Path;
-#[cfg(feature = "agent")]
-use toolkit::config::McpServerSettings;
 use toolkit::{Builder, Caller, config::Configuration};
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers};
 #[cfg(feature = "agent")]
 use toolkit_models::Meter;
 
@@ -67,7 +65,7 @@ pub(crate) fn options(
 
 /// Lets a toolkit have their tools, and protect the programs of all servers of the configuration.
 pub(crate) fn with(toolkit: Builder, configuration: &Configuration, servers: &McpServers) -> Builder {
-    let is_needed = !servers.is_empty() || !configuration.every_mcp().is_empty();
+    let is_needed = !servers.is_empty() || !McpServerSettings::every(configuration).is_empty();
     if is_needed { toolkit.tool_source(servers.clone()) } else { toolkit }
 }
 

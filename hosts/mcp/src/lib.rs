@@ -40,6 +40,7 @@ mod level;
 #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only a client looks for answers"))]
 mod scan;
 mod server;
+mod settings;
 mod sorted;
 mod stdio;
 
@@ -53,6 +54,10 @@ pub use client::{
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
 pub use server::{ServerOptions, ToolServer};
+pub use settings::{
+    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
+    McpUrl,
+};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};
 #[cfg(feature = "http")]
 pub use toolkit_serve::{AtPath, Bearer, ClientTokens, Cors, at_path, new_token, serve as serve_http};

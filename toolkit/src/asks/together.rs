@@ -2,14 +2,16 @@
 
 mod flight;
 
-use super::{Asks, random};
+use super::Asks;
+use super::fitting;
+use super::wait::fault;
 use crate::approvals::Memory;
 use crate::approver::Approver;
 use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-use toolkit_core::ask::{Answer, PendingAsk, Put, Question, Reply};
+use toolkit_core::ask::{Answer, PendingAsk, Question, Reply};
 
 /// The handle with which further calls can wait for the answer to a question.
 pub(super) struct Joinable {
@@ -33,14 +35,13 @@ impl Asks {
     pub(crate) fn ask_together(
         &self,
         approver: Arc<dyn Approver>,
-        put: Put,
+        ask: PendingAsk,
         memory: &Memory,
     ) -> Result<Joined, Answer> {
-        let random = random()?;
         let mut state = self.lock();
         let open = state.pending.values().filter(|entry| entry.is_open()).find_map(|entry| {
             let Joinable { memory: other, flight } = entry.joinable.as_ref()?;
-            let is_same = other.is_same(memory) && asks_the_same(entry.ask.question(), &put.question);
+            let is_same = other.is_same(memory) && asks_the_same(entry.ask.question(), ask.question());
             // `None` if its last waiter is gone and about to remove it from the list.
             let flight = is_same.then(|| flight.upgrade()).flatten()?;
             Some((entry.ask.clone(), flight))
@@ -53,7 +54,7 @@ impl Asks {
             let asks = self.clone();
             return room.map(|()| Joined { asks, ask, passenger: Passenger::of(flight), is_later: true });
         }
-        let mut waiting = self.register_in(&mut state, random, put)?;
+        let mut waiting = self.register_in(&mut state, ask)?;
         let ask = waiting.ask.clone();
         let flight = Flight::new(Box::pin({
             let memory = memory.clone();
@@ -79,6 +80,21 @@ impl Asks {
         }
         drop(state);
         Ok(Joined { asks: self.clone(), ask, passenger: Passenger::of(flight), is_later: false })
+    }
+}
+
+impl Asks {
+    /// Takes an answer that was given while no call waited, as [`answer`](Self::answer) takes others: one of another kind denies, and a
+    /// longer scope than the question offers is reduced to it. An approval is remembered for its scope.
+    pub(crate) async fn accept(ask: &PendingAsk, memory: &Memory, reply: Reply) -> Reply {
+        let answer = match fitting(ask.question(), reply.answer.clone()) {
+            Ok(answer) => ask.narrow(answer),
+            Err(error) => fault(Err(error)),
+        };
+        if let (Question::Approve(question), Answer::Allow { scope, .. }) = (ask.question(), &answer) {
+            memory.keep(question, *scope).await;
+        }
+        reply.with_answer(answer)
     }
 }
 

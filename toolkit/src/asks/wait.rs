@@ -119,7 +119,7 @@ fn settle(waiting: &mut Waiting, otherwise: Answer) -> Reply {
 }
 
 /// Returns the answer to use instead of an approver's rejected one, if no other answer was given.
-fn fault(outcome: Result<(), AnswerError>) -> Answer {
+pub(super) fn fault(outcome: Result<(), AnswerError>) -> Answer {
     let problem = match outcome {
         Err(AnswerError::Unfit { problem }) => {
             format!("{MAX_ATTEMPTS} answers in a row did not fit, the last one: {problem}")

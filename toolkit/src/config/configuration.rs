@@ -1,8 +1,6 @@
 //! The loaded configuration, checked and decoded.
 
-use crate::config::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
-};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings};
 use crate::config::error::{ConfigError, ConfigProblem, reasons, warning};
 use crate::config::instructions::Instructions;
 use crate::config::narrow::IgnoredKey;
@@ -16,8 +14,8 @@ use crate::discovery_settings::DiscoverySettings;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
-use crate::section::ConfigGate;
 use crate::section::pointer::{dotted, join, steps};
+use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,7 +202,7 @@ impl Configuration {
 
     /// Returns the reason why a tool asks although its `autoExecute` is true.
     pub(crate) fn why_it_asks_anyway(&self, tool: &str) -> Option<String> {
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let sections = self.sections();
         sections.iter().find_map(|section| {
             section.its_gates().iter().find_map(|gate| match gate {
                 ConfigGate::Asks { tool: of, .. } if *of == tool => {
@@ -248,17 +246,12 @@ impl Configuration {
         said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// Returns the settings of the agent that tasks are delegated to. A host that runs one declares it with
-    /// [`Builder::delegates_tasks`](crate::Builder::delegates_tasks).
-    pub fn tool_agent(&self) -> ToolAgentSettings {
-        self.core("toolAgent").unwrap_or_default()
-    }
-
-    /// Returns the settings of an agent, by its id; without any if it is not configured.
+    /// Returns the settings of an agent, by its id; without any if it is not configured. Its workspace is an absolute path.
     pub fn agent(&self, id: &str) -> AgentSettings {
         let agent = self.0.resolved.get("agents").and_then(|agents| agents.get(id));
         let of = |key: &str| Some(agent?.get(key)?.as_str()?.to_owned());
-        AgentSettings { name: of("name"), model: of("model") }
+        let workspace = self.absolute(&join(["agents", id, "workspace"]));
+        AgentSettings { name: of("name"), model: of("model"), workspace }
     }
 
     /// Returns the ids of the configured agents.
@@ -267,43 +260,19 @@ impl Configuration {
         agents.into_iter().flat_map(Map::keys).cloned().collect()
     }
 
-    /// Returns the keys of `toolAgent` that are configured.
-    pub(crate) fn tool_agent_keys(&self) -> impl Iterator<Item = &str> {
-        let agent = self.0.document.get("toolAgent").and_then(Value::as_object);
-        agent.into_iter().flat_map(Map::keys).map(String::as_str)
-    }
-
-    /// Returns the servers of the Model Context Protocol that are not switched off, by name. A server that refers to something missing,
-    /// such as an environment variable, is [unavailable](McpServerSettings::Unavailable), with the reason.
-    pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        self.every_mcp().into_iter().filter(|(_, server)| server.enabled()).collect()
-    }
-
-    /// Returns the servers of the Model Context Protocol as [`mcp`](Self::mcp) does, with those that are switched off.
-    pub fn every_mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
-        let settings = servers.filter_map(|(name, server)| {
-            let unavailable = self.0.unavailable.of(&join(["mcp", name])).map(reasons);
-            let server = match unavailable {
-                Some(reason) => McpServerSettings::Unavailable(McpUnavailable { reason }),
-                None => McpServerSettings::deserialize(server).ok()?,
-            };
-            Some((name.clone(), server))
-        });
-        settings.collect()
-    }
-
-    /// Returns the names of the servers of the Model Context Protocol that are switched off (`enabled: false`).
-    pub fn mcp_switched_off(&self) -> Vec<String> {
-        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
-        let is_off = |server: &Value| server.get("enabled").and_then(Value::as_bool) == Some(false);
-        servers.filter(|(_, server)| is_off(server)).map(|(name, _)| name.clone()).collect()
+    /// Returns the sections that were known when the configuration was loaded.
+    pub(crate) fn sections(&self) -> &[ConfigSection] {
+        self.0.schemas.as_ref().map_or(&[], |schemas| &schemas.sections)
     }
 
     /// Returns the names of the configured servers, including those that are switched off.
     pub(crate) fn server_names(&self) -> ServerNames {
-        let servers = self.0.document.get("mcp").and_then(Value::as_object);
-        ServerNames::new(servers.into_iter().flat_map(Map::keys).map(String::as_str))
+        let sections = self
+            .sections()
+            .iter()
+            .filter(|section| section.its_entries().is_some_and(|entries| entries.are_servers));
+        let servers = sections.filter_map(|section| self.0.document.pointer(&section.pointer())?.as_object());
+        ServerNames::new(servers.flat_map(Map::keys).map(String::as_str))
     }
 
     /// Decodes a part of the core's keys, which matches its schema and therefore decodes.
@@ -402,7 +371,7 @@ impl Configuration {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
         let tools: Vec<&str> = tools.collect();
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let sections = self.sections();
         for section in sections {
             let pointer = section.pointer();
             let absent = section.its_tool().filter(|tool| !tools.contains(tool));

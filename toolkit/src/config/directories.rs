@@ -4,9 +4,25 @@ use crate::config::configuration::Configuration;
 use crate::section::ConfigGate;
 use crate::section::pointer::join;
 use std::path::{Path, PathBuf};
+use toolkit_core::config_origin::ConfigSource;
 use toolkit_core::escape::escape_line;
 
 impl Configuration {
+    /// Returns the path at a place of the document. A relative one is in the directory of the file that it stands in; one that stands in
+    /// no file, in the current directory.
+    pub(super) fn absolute(&self, pointer: &str) -> Option<PathBuf> {
+        let text = self.0.document.pointer(pointer)?.as_str()?;
+        if let Some(path) = directory(text) {
+            return Some(path);
+        }
+        let file = match self.origins().find(pointer).map(|origin| &origin.source) {
+            Some(ConfigSource::File(file)) => file.parent(),
+            _ => None,
+        };
+        let path = file.unwrap_or(Path::new("")).join(text);
+        Some(std::path::absolute(&path).unwrap_or(path))
+    }
+
     /// Returns the directories that are treated as part of the workspace.
     pub(crate) fn further_directories(&self) -> Vec<PathBuf> {
         self.directories().filter_map(|(_, text)| directory(text)).collect()

@@ -2,9 +2,10 @@
 //! checks the result.
 
 use crate::config::configuration::{Configuration, Inner, WorkspaceFile};
+use crate::config::entries::{self, check};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
-use crate::config::merge::Document;
+use crate::config::merge::{Document, MergeRules};
 use crate::config::names::check_names;
 use crate::config::narrow::{IgnoredKey, narrow};
 use crate::config::options::{AsLoadOptions, FILE, LoadOptions};
@@ -12,15 +13,13 @@ use crate::config::parse::{self, Parsed, Places, parse};
 use crate::config::restriction::Restriction;
 use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{Schemas, schemas};
-use crate::config::servers;
-use crate::config::servers::check;
 use crate::config::settle::{Unavailable, check_sections, resolve};
 use crate::config::stricter::take_away;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
 use crate::permission::PermissionSettings;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit_core::arguments::Problem;
@@ -32,7 +31,7 @@ impl Configuration {
     /// # Errors
     ///
     /// Returns all problems at once: files that cannot be read or parsed, wrong keys and values. A missing secret is no error: the part
-    /// that refers to it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) return the reason. An untrusted file must be
+    /// that refers to it is unavailable, and [`section`](Self::section) returns the reason. An untrusted file must be
     /// valid too, so that its restrictions are not lost.
     pub fn load(options: impl AsLoadOptions) -> Result<Self, ConfigError> {
         load(&options.into_load_options())
@@ -61,10 +60,10 @@ fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
     };
     let mut notes = Vec::new();
     let trusted = trusted_files(options, &mut notes);
-    let mut sources = Sources { narrowing: schemas.narrowing(), ..Sources::default() };
+    let mut sources = Sources { rules: schemas.merge_rules(), ..Sources::default() };
     for value in &options.program {
-        let mut document = of_program(value);
-        let found = check(&schemas.partial, &mut document.value);
+        let mut document = of_program(value, &schemas.sections);
+        let found = check(&schemas.partial, &mut document.value, &schemas.sections);
         let origin = || Some(ConfigOrigin::new(ConfigSource::Program));
         problems.extend(found.iter().map(|problem| ConfigProblem::of(problem, origin())));
         sources.add(document, &mut problems);
@@ -107,7 +106,8 @@ fn settle(
     }
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
+    let mut problems: Vec<ConfigProblem> =
+        check(&schemas.whole, &mut merged.value, &schemas.sections).iter().map(at).collect();
     let (mut resolved, secrets, secret_files, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
@@ -148,8 +148,8 @@ fn settle(
 struct Sources {
     /// The merged trusted sources, without permissions.
     merged: Document,
-    /// The pointers of lists that only take away.
-    narrowing: BTreeSet<String>,
+    /// The rules of merging.
+    rules: MergeRules,
     permissions: Vec<PermissionSettings>,
     restrictions: Vec<Restriction>,
     ignored: Vec<IgnoredKey>,
@@ -165,7 +165,7 @@ impl Sources {
             Ok(settings) => self.permissions.push(settings),
             Err(problem) => problems.push(problem),
         }
-        self.merged.add(&without_permissions(document), &self.narrowing);
+        self.merged.add(&without_permissions(document), &self.rules);
     }
 }
 
@@ -326,10 +326,10 @@ fn add_file(
 ) {
     let ReadFile { path, kind, parsed: Parsed { mut value, mut places }, identity } = file;
     let path: Arc<Path> = path.into();
-    if servers::lift(&mut value) {
-        places = places.moved(servers::lifted);
+    if entries::lift(&mut value, &schemas.sections) {
+        places = places.moved(|pointer| entries::lifted(pointer, &schemas.sections));
     }
-    let found = check(&schemas.partial, &mut value);
+    let found = check(&schemas.partial, &mut value, &schemas.sections);
     let origins = origins(&path, &places);
     let document = Document { value, origins };
     let count = problems.len();

@@ -12,29 +12,43 @@ pub(crate) struct Document {
     pub(crate) origins: BTreeMap<String, ConfigOrigin>,
 }
 
-/// A source that is being added.
-struct Later<'a> {
-    document: &'a Document,
-    narrowing: &'a BTreeSet<String>,
+/// The places whose values are not merged as others.
+#[derive(Debug, Default)]
+pub(crate) struct MergeRules {
+    /// The pointers of lists that only take away, besides those named `deny`.
+    pub(crate) narrowing: BTreeSet<String>,
+    /// The pointers of sections of which each member is replaced as a whole.
+    pub(crate) entries: BTreeSet<String>,
 }
 
-impl Later<'_> {
+impl MergeRules {
     /// Returns true if a list only takes away.
     fn narrows(&self, pointer: &str) -> bool {
         pointer.ends_with("/deny") || self.narrowing.contains(pointer)
     }
+
+    /// Returns true if a later value replaces the whole value at `pointer`.
+    fn replaces(&self, pointer: &str) -> bool {
+        pointer.rsplit_once('/').is_some_and(|(section, _)| self.entries.contains(section))
+    }
+}
+
+/// A source that is being added.
+struct Later<'a> {
+    document: &'a Document,
+    rules: &'a MergeRules,
 }
 
 impl Document {
     /// Adds a later source: objects are merged, lists that only take away are united, and everything else is replaced. Such
-    /// lists are those named `deny`, and those at the pointers `narrowing`. A server of `mcp` is replaced as a whole: a
+    /// lists are those named `deny`, and those that the rules name. An entry of a map of entries, such as a server, is replaced as a whole: a
     /// server merged from two sources could send the secrets of one source to the address of the other.
-    pub(crate) fn add(&mut self, later: &Self, narrowing: &BTreeSet<String>) {
+    pub(crate) fn add(&mut self, later: &Self, rules: &MergeRules) {
         if self.value.is_null() {
             self.clone_from(later);
         } else {
             let mut value = std::mem::take(&mut self.value);
-            self.merge(&mut value, &later.value, "", &Later { document: later, narrowing });
+            self.merge(&mut value, &later.value, "", &Later { document: later, rules });
             self.value = value;
         }
     }
@@ -42,7 +56,7 @@ impl Document {
     fn merge(&mut self, into: &mut Value, from: &Value, pointer: &str, later: &Later<'_>) {
         let document = later.document;
         match (into, from) {
-            (Value::Object(members), Value::Object(new)) if !is_server(pointer) => {
+            (Value::Object(members), Value::Object(new)) if !later.rules.replaces(pointer) => {
                 if let Some(origin) = document.origins.get(pointer) {
                     self.origins.entry(pointer.to_owned()).or_insert_with(|| origin.clone());
                 }
@@ -57,7 +71,7 @@ impl Document {
                     }
                 }
             }
-            (Value::Array(items), Value::Array(new)) if later.narrows(pointer) => {
+            (Value::Array(items), Value::Array(new)) if later.rules.narrows(pointer) => {
                 for (number, item) in new.iter().enumerate() {
                     if !items.contains(item) {
                         self.copy_origins(
@@ -100,10 +114,6 @@ impl Document {
     }
 }
 
-fn is_server(pointer: &str) -> bool {
-    pointer.strip_prefix("/mcp/").is_some_and(|name| !name.contains('/'))
-}
-
 fn is_within(pointer: &str, outer: &str) -> bool {
     pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -137,8 +147,9 @@ mod tests {
         document
     }
 
-    fn narrowing() -> BTreeSet<String> {
-        BTreeSet::from(["/tools/web/blocked".to_owned()])
+    fn rules() -> MergeRules {
+        let narrowing = { BTreeSet::from(["/tools/web/blocked".to_owned()]) };
+        MergeRules { narrowing, entries: BTreeSet::from(["/mcp".to_owned()]) }
     }
 
     #[test]
@@ -181,7 +192,7 @@ mod tests {
             ),
         ] {
             let mut merged = document("first", &first);
-            merged.add(&document("second", &second), &narrowing());
+            merged.add(&document("second", &second), &rules());
             assert_eq!(merged.value, expected, "{first} and {second}");
         }
     }
@@ -197,7 +208,7 @@ mod tests {
                 "second",
                 &json!({"tools": {"deny": ["a", "c"], "allow": ["d"]}, "mcp": {"s": {"url": "y"}}}),
             ),
-            &narrowing(),
+            &rules(),
         );
         let origins = merged.shared_origins();
         for (pointer, expected) in [
@@ -239,7 +250,7 @@ mod tests {
         fn no_order_loses_a_deny(documents in documents().prop_shuffle()) {
             let mut merged = Document::default();
             for (number, value) in documents.iter().enumerate() {
-                merged.add(&document(&number.to_string(), value), &narrowing());
+                merged.add(&document(&number.to_string(), value), &rules());
             }
             for (number, value) in documents.iter().enumerate() {
                 let lists = value["agents"].as_object().into_iter().flatten()

@@ -56,7 +56,11 @@ pub(crate) fn narrow(
             "agents" | "channels" => narrower.each(value, &pointer, Narrower::some_callers),
             "permission" => narrower.permission(value, &pointer),
             "enableToolCalls" => narrower.only_false(value, &pointer),
-            "mcp" => {
+            _ if sections
+                .iter()
+                .any(|section| section.its_entries().is_some() && section.pointer() == pointer) =>
+            {
+                // Each entry is one thing, whatever its keys are.
                 narrower.each(value, &pointer, |narrower, _, pointer| narrower.ignore(&Value::Null, pointer))
             }
             _ => narrower.ignore(value, &pointer),

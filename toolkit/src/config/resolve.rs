@@ -101,6 +101,18 @@ enum Fault {
 }
 
 impl Resolver<'_> {
+    /// Replaces references to files by a text that is no secret, in a part that is not used.
+    pub(crate) fn leave_out(&self, value: &mut Value, pointer: &str) {
+        let Value::Object(members) = value else { return };
+        if members.contains_key("file") && is_secret(self.compiled, pointer) {
+            *value = REDACTED.into();
+            return;
+        }
+        for (name, member) in members {
+            self.leave_out(member, &format!("{pointer}/{}", escape(name)));
+        }
+    }
+
     pub(crate) fn resolve(&mut self, value: &mut Value, pointer: &str) {
         match value {
             Value::String(text) => {

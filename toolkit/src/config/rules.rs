@@ -61,7 +61,10 @@ pub(crate) fn policy(
             }
         }
     }
-    settings.servers = reader.names("/mcp").map(str::to_owned).collect();
+    let of_servers =
+        sections.iter().filter(|section| section.its_entries().is_some_and(|entries| entries.are_servers));
+    let places: Vec<String> = of_servers.map(ConfigSection::pointer).collect();
+    settings.servers = places.iter().flat_map(|place| reader.names(place)).map(str::to_owned).collect();
     let mut origins = document.origins.clone();
     for tool in reader.names("/tools/settings") {
         let pointer = format!("{}/enabled", join(["tools", "settings", tool]));

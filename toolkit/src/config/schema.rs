@@ -1,9 +1,8 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
 //! validation.
 
-use crate::config::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings,
-};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings};
+use crate::config::merge::MergeRules;
 use crate::discovery_settings::DiscoverySettings;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;
@@ -13,7 +12,6 @@ use crate::section::pointer::{dotted, steps};
 use crate::section::{ConfigGate, ConfigSection};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use toolkit_core::guard::guard;
 use toolkit_core::parameter::compose;
@@ -48,13 +46,14 @@ impl Schemas {
 }
 
 impl Schemas {
-    /// Returns the pointers of lists in sections that only take away.
-    pub(crate) fn narrowing(&self) -> BTreeSet<String> {
+    /// Returns the rules of merging for the sections.
+    pub(crate) fn merge_rules(&self) -> MergeRules {
         let lists = self.sections.iter().flat_map(|section| {
             let narrows = |gate: &&ConfigGate| matches!(gate, ConfigGate::Narrows { .. });
             section.its_gates().iter().filter(narrows).map(|gate| gate.pointer(&section.pointer()))
         });
-        lists.collect()
+        let maps = self.sections.iter().filter(|section| section.its_entries().is_some());
+        MergeRules { narrowing: lists.collect(), entries: maps.map(ConfigSection::pointer).collect() }
     }
 }
 
@@ -237,8 +236,6 @@ fn core(generator: &mut SchemaGenerator) -> Value {
                 "type": "boolean", "default": true, "description":
                     "Enables tool calls by models. The value of the latest source applies.",
             },
-            "toolAgent": of::<ToolAgentSettings>(generator),
-            "mcp": map_of("MCP servers, by name.", &of::<McpServerSettings>(generator)),
             "loopGuard": of::<LoopGuardSettings>(generator),
             "history": of::<HistorySettings>(generator),
         }),
@@ -322,16 +319,29 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
                 "every plugin has this key itself; give the service's section another name".to_owned()
             );
         }
+        [_, _, key] if section.is_of_each() && !key.is_empty() => {
+            if !section.its_gates().is_empty() {
+                return Err("a section of each agent or channel has no gates".to_owned());
+            }
+            json!({})
+        }
         ["plugins", id, key] if section.is_part() && !id.is_empty() && !key.is_empty() => json!({}),
         ["tools", "settings", ..] | ["plugins", ..] => return Err("it is nested in a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
         [first] if !first.is_empty() => json!({}),
         _ => {
-            let message = "its path begins with neither `tools.` nor `plugins.`, and is not one key";
+            let message = "its path begins with neither `tools.` nor `plugins.`, and is not one key; a section of each agent or channel \
+                           is declared with `of_agents` or `of_channels`";
             return Err(message.to_owned());
         }
     };
-    let schema = closed(&(section.schema())(generator).to_value())?;
+    if section.its_entries().is_some() && path.len() != 1 {
+        return Err("a map of entries is one key of the configuration".to_owned());
+    }
+    let mut schema = closed(&(section.schema())(generator).to_value())?;
+    if section.its_entries().is_some() {
+        schema["propertyNames"] = json!({"type": "string", "minLength": 1});
+    }
     for key in base.as_object().into_iter().flat_map(Map::keys) {
         if schema["properties"].get(key).is_some() {
             return Err(format!("its type has a field `{key}`, which the configuration has itself"));
@@ -340,6 +350,11 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     let schema = with_base(schema, base);
     let (last, outer) = path.split_last().expect("a path has a step");
     let mut here = root;
+    let mut outer = outer;
+    if let (true, [map, _]) = (section.is_of_each(), outer) {
+        here = &mut here["properties"][map]["additionalProperties"];
+        outer = &[];
+    }
     for step in outer {
         let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
         let base = if section.is_part() && step != "plugins" { of_every_plugin() } else { json!({}) };

@@ -5,7 +5,7 @@ use super::error::{ConfigError, ConfigProblem, reasons};
 use super::settle::own_keys;
 use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, join};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::arguments::check_document;
@@ -57,6 +57,14 @@ impl Configuration {
         }
     }
 
+    /// Decodes a section of each agent or channel: `each_section("channels", "slack")` is that of every channel with the key `slack`, by the
+    /// name of the channel, as [`section`](Self::section) decodes one.
+    pub fn each_section<T: ToolArg>(&self, map: &str, key: &str) -> BTreeMap<String, Result<T, ConfigError>> {
+        let entries = self.0.resolved.get(map).and_then(Value::as_object).into_iter().flatten();
+        let entries = entries.filter(|(_, entry)| entry.get(key).is_some());
+        entries.map(|(name, _)| (name.clone(), self.at(&join([map, name, key])))).collect()
+    }
+
     /// Decodes the section of a tool: the section declared for the tool, otherwise `tools.settings.<tool>`.
     pub(crate) fn of_tool<T: ToolArg>(&self, tool: &str) -> Result<T, ConfigError> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
@@ -76,12 +84,13 @@ impl Configuration {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let mut value = own_keys(value, pointer, sections);
         let fault = |at: &str, message: String| ConfigError { problems: vec![self.fault(at, &message)] };
-        if let Some(problems) = self.0.unavailable.of(pointer) {
+        if let Some(problems) = self.0.unavailable.of_section(pointer) {
             return Err(ConfigError { problems: problems.to_vec() });
         }
         let is_checked = given.is_none()
             || sections.iter().any(|section| {
-                section.pointer() == pointer && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
+                section.place_of(pointer).as_deref() == Some(pointer)
+                    && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
             });
         let decoded = guard(&dotted(pointer), || {
             if !is_checked {

@@ -1,10 +1,10 @@
 //! Settles the merged document of all sources: resolves secrets, decodes sections, and finds the parts that cannot be used.
 
+use crate::config::entries::check;
 use crate::config::error::ConfigProblem;
 use crate::config::options::LoadOptions;
 use crate::config::resolve::Resolver;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
-use crate::config::servers::check;
 use crate::config::variables::is_resolved;
 use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, escape, join, steps};
@@ -15,7 +15,7 @@ use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::guard::guard;
 use toolkit_core::redact::Redactor;
 
-/// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
+/// Resolves secrets. An entry that is switched off, such as a server, needs none. A part that refers to something missing, or whose resolved
 /// value is invalid, is unavailable; everything else can be used.
 pub(super) fn resolve(
     value: &Value,
@@ -34,14 +34,28 @@ pub(super) fn resolve(
         problems: Vec::new(),
         unresolved: Vec::new(),
     };
+    let maps = schemas.merge_rules().entries;
     for (key, member) in resolved.as_object_mut().into_iter().flatten() {
         let pointer = join([key]);
         match (key.as_str(), member) {
-            ("mcp", Value::Object(servers)) => {
-                for (name, server) in
-                    servers.iter_mut().filter(|(_, server)| server["enabled"] != Value::Bool(false))
-                {
-                    keeper.resolve(server, &join(["mcp", name]));
+            (_, Value::Object(entries)) if maps.contains(&pointer) => {
+                for (name, entry) in entries.iter_mut() {
+                    let pointer = join([key, name]);
+                    if entry["enabled"] == Value::Bool(false) {
+                        keeper.leave_out(entry, &pointer);
+                    } else {
+                        keeper.resolve(entry, &pointer);
+                    }
+                }
+            }
+            ("agents" | "channels", Value::Object(entries)) => {
+                for (name, entry) in entries.iter_mut() {
+                    for (key, member) in entry.as_object_mut().into_iter().flatten() {
+                        let pointer = format!("{pointer}{}", join([name, key]));
+                        if is_resolved(&pointer) {
+                            keeper.resolve(member, &pointer);
+                        }
+                    }
                 }
             }
             ("tools" | "plugins", Value::Object(members)) => {
@@ -60,10 +74,10 @@ pub(super) fn resolve(
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();
-    let mut unavailable = Unavailable::of_parts(schemas);
+    let mut unavailable = Unavailable::new(schemas, &resolved);
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
-    let misfits = check(&schemas.whole, &mut resolved);
+    let misfits = check(&schemas.whole, &mut resolved, &schemas.sections);
     let misfits = misfits.iter().map(|problem| {
         let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
         problem.message = redactor.redact(&problem.message).into_owned();
@@ -82,15 +96,13 @@ pub(super) fn resolve(
 /// Returns the pointer of the part that cannot be used without the value at `pointer`: a server, a plugin, a tool, a
 /// section.
 fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
-    let is_within = |section: &String| {
-        pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let sections = schemas.sections.iter().map(|section| (section, section.pointer()));
+    let places = schemas.sections.iter().filter_map(|section| Some((section, section.place_of(pointer)?)));
     // A part of a plugin's section can be a section of its own.
-    if let Some((section, at)) = sections.filter(|(_, at)| is_within(at)).max_by_key(|(_, at)| at.len()) {
+    if let Some((section, at)) = places.max_by_key(|(_, at)| at.len()) {
         // The member, where the value is within one.
         let rest: Vec<&str> = pointer[at.len()..].split('/').skip(1).collect();
         return match rest.as_slice() {
+            [member, ..] if section.its_entries().is_some() => Some(format!("{at}/{member}")),
             [member, _, ..] if section.has_members() => Some(format!("{at}/{member}")),
             _ => Some(at),
         };
@@ -98,8 +110,7 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     let steps: Vec<String> = steps(pointer).take(3).collect();
     match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tools", "settings", tool] => Some(join(["tools", "settings", tool])),
-        [first @ ("mcp" | "plugins" | "tools"), second, ..] => Some(join([first, second])),
-        ["toolAgent", ..] => Some(join(["toolAgent"])),
+        [first @ ("plugins" | "tools"), second, ..] => Some(join([first, second])),
         _ => None,
     }
 }
@@ -110,25 +121,41 @@ pub(crate) struct Unavailable {
     by_owner: BTreeMap<String, Vec<ConfigProblem>>,
     /// The pointers of the parts of plugins' sections that are sections of their own.
     parts: BTreeSet<String>,
+    /// The pointers of the sections in which a default replaces a value that cannot be used.
+    lenient: BTreeSet<String>,
 }
 
 impl Unavailable {
-    fn of_parts(schemas: &Schemas) -> Self {
-        let parts = schemas.sections.iter().filter(|section| section.is_part()).map(ConfigSection::pointer);
-        Self { by_owner: BTreeMap::new(), parts: parts.collect() }
+    fn new(schemas: &Schemas, document: &Value) -> Self {
+        let pointers = |is_one: fn(&ConfigSection) -> bool| {
+            let sections = schemas.sections.iter().filter(|section| is_one(section));
+            sections.flat_map(|section| section.places(document)).collect()
+        };
+        Self {
+            by_owner: BTreeMap::new(),
+            parts: pointers(ConfigSection::is_part),
+            lenient: pointers(ConfigSection::is_lenient),
+        }
     }
 
     fn add(&mut self, owner: String, problem: ConfigProblem) {
         self.by_owner.entry(owner).or_default().push(problem);
     }
 
-    /// Removes unavailable values of `toolAgent` from a document, so that their defaults have effect.
+    /// Removes unavailable values of lenient sections from a document, so that their defaults have effect.
     fn take_out(&self, resolved: &mut Value) {
-        for problem in self.by_owner.get("/toolAgent").into_iter().flatten() {
-            let key = steps(&problem.pointer).nth(1);
-            let members = resolved.get_mut("toolAgent").and_then(Value::as_object_mut);
-            key.zip(members).map(|(key, members)| members.shift_remove(&key));
+        for section in &self.lenient {
+            for problem in self.by_owner.get(section).into_iter().flatten() {
+                let key = problem.pointer.strip_prefix(&**section).and_then(|rest| steps(rest).next());
+                let members = resolved.pointer_mut(section).and_then(Value::as_object_mut);
+                key.zip(members).map(|(key, members)| members.shift_remove(&key));
+            }
         }
+    }
+
+    /// Returns the problems for which the section at `pointer` cannot be read: none in a lenient one, whose defaults count.
+    pub(crate) fn of_section(&self, pointer: &str) -> Option<&[ConfigProblem]> {
+        if self.lenient.contains(pointer) { None } else { self.of(pointer) }
     }
 
     /// Returns true if the value at `pointer` cannot be used as a whole.
@@ -180,12 +207,15 @@ pub(super) fn check_sections(
     unavailable: &Unavailable,
     problems: &mut Vec<ConfigProblem>,
 ) {
-    for section in &schemas.sections {
-        let pointer = section.pointer();
+    let places = schemas.sections.iter().flat_map(|section| {
+        let places = section.places(resolved).into_iter();
+        places.map(move |place| (section, place))
+    });
+    for (section, pointer) in places {
         let is_unavailable = if section.has_members() {
             unavailable.has(&pointer)
         } else {
-            unavailable.of(&pointer).is_some()
+            unavailable.of_section(&pointer).is_some()
         };
         if is_unavailable {
             continue;

@@ -1,11 +1,11 @@
 //! Parses single values at a path, from the environment and the command line.
 
+use crate::config::entries::{self, check};
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::parse::{Parsed, parse};
 use crate::config::schema::Schemas;
-use crate::config::servers;
-use crate::config::servers::check;
+use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, escape, steps};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ fn one(
             .iter()
             .rev()
             .fold(candidate, |value, key| Value::Object(Map::from_iter([(key.clone(), value)])));
-        let problems = check(&schemas.partial, &mut document);
+        let problems = check(&schemas.partial, &mut document, &schemas.sections);
         if problems.is_empty() {
             let mut origins = BTreeMap::new();
             add_origins(&document, String::new(), origin, &mut origins);
@@ -161,9 +161,9 @@ fn add_origins(
 }
 
 /// Returns the document of the program's own values.
-pub(crate) fn of_program(value: &Value) -> Document {
+pub(crate) fn of_program(value: &Value, sections: &[ConfigSection]) -> Document {
     let mut value = value.clone();
-    servers::lift(&mut value);
+    entries::lift(&mut value, sections);
     let mut origins = BTreeMap::new();
     add_origins(&value, String::new(), &ConfigOrigin::new(ConfigSource::Program), &mut origins);
     Document { value, origins }

@@ -79,6 +79,8 @@ fn events() -> Vec<Event> {
         AllowedBy::Rule { rule: "permission.edit".to_owned() },
         AllowedBy::Session,
         AllowedBy::Approval { ids: vec!["1".to_owned(), "2".to_owned()] },
+        AllowedBy::Answer { answered_by: None },
+        AllowedBy::Answer { answered_by: Some("ada".to_owned()) },
     ];
     let allowed = allowed.map(|by| Event::Allowed { kind: "edit".to_owned(), title: "t".to_owned(), by });
     let levels = [LogLevel::Debug, LogLevel::Info, LogLevel::Notice, LogLevel::Warning, LogLevel::Error];

@@ -9,7 +9,7 @@ use super::permission_keys::KnownKeys;
 use super::register::Registry;
 use super::services::{Host, Near, given_twice};
 use super::skills;
-use super::void::{void_auto_executes, void_tool_agent};
+use super::void::{void_auto_executes, void_sections};
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::config::{Configuration, absent_sections, linked_twice};
 use crate::data_dir::DataDir;
@@ -172,9 +172,7 @@ fn keep_history(
 fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
     let configuration = &builder.rules.configuration;
     let mut void: Vec<Diagnostic> = void_auto_executes(configuration).into_iter().collect();
-    if !builder.delegates_tasks {
-        void.extend(void_tool_agent(configuration));
-    }
+    void.extend(void_sections(configuration, &builder.used_sections));
     void
 }
 

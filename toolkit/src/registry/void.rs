@@ -4,6 +4,8 @@
 
 use crate::config::Configuration;
 use crate::policy::folded;
+use crate::section::pointer::dotted;
+use serde_json::{Map, Value};
 use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::escape::escape_line;
 use toolkit_core::pointer::escape;
@@ -25,19 +27,24 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
     void.collect()
 }
 
-/// Returns a warning for each key of `toolAgent`, for a host that delegates no tasks.
-pub(super) fn void_tool_agent(configuration: &Configuration) -> Vec<Diagnostic> {
-    let warning = |key: &str| {
-        let (pointer, shown) =
-            (format!("/toolAgent/{}", escape(key)), format!("toolAgent.{}", escape_line(key)));
-        has_no_effect(
-            configuration,
-            &pointer,
-            &shown,
-            "this program runs no agent that tasks are delegated to",
-        )
-    };
-    configuration.tool_agent_keys().map(warning).collect()
+/// Returns a warning for each key of a section that this program does not use.
+pub(super) fn void_sections(configuration: &Configuration, used: &[String]) -> Vec<Diagnostic> {
+    let mut void = Vec::new();
+    let document = configuration.document();
+    for section in configuration.sections() {
+        let Some(why) = section.is_void_because().filter(|_| !used.contains(&dotted(&section.pointer())))
+        else {
+            continue;
+        };
+        for place in section.places(&document) {
+            let keys = document.pointer(&place).and_then(Value::as_object);
+            for key in keys.into_iter().flat_map(Map::keys) {
+                let pointer = format!("{place}/{}", escape(key));
+                void.push(has_no_effect(configuration, &pointer, &escape_line(&dotted(&pointer)), why));
+            }
+        }
+    }
+    void
 }
 
 fn has_no_effect(configuration: &Configuration, pointer: &str, key: &str, why: &str) -> Diagnostic {

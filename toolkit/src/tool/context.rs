@@ -11,6 +11,7 @@ pub use runtime_only::Toolkit;
 
 use crate::approver::Approver;
 use crate::ask_journal::AskJournal;
+use crate::ask_store::KeptCall;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{DisplayInfo, Live};
 use crate::output_store::owner_name;
@@ -55,6 +56,8 @@ pub struct ToolContext {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     /// The record of its questions, if the host keeps one.
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
+    /// The store of its questions, if the host keeps them.
+    pub(crate) kept_call: Option<KeptCall>,
     /// The value that the host attached to the call.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, if the host provided them.
@@ -145,6 +148,7 @@ impl Clone for ToolContext {
             redactor: self.redactor.clone(),
             approver: self.approver.clone(),
             ask_journal: self.ask_journal.clone(),
+            kept_call: self.kept_call.clone(),
             attached: self.attached.clone(),
             messages: self.messages.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
@@ -163,7 +167,7 @@ impl ToolContext {
         redactor: Option<Redactor>,
     ) -> Self {
         let live = OnceLock::new();
-        let (approver, ask_journal, attached, messages) = (None, None, None, None);
+        let (approver, ask_journal, kept_call, attached, messages) = (None, None, None, None, None);
         Self {
             call_id,
             called_as,
@@ -174,6 +178,7 @@ impl ToolContext {
             redactor,
             approver,
             ask_journal,
+            kept_call,
             attached,
             messages,
             live,

@@ -89,7 +89,6 @@ impl ToolContext {
     pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let number = self.note_ask(|asks| asks.begin(asker, &ask));
-        let settings = &self.scope().toolkit.settings;
         let memory = self.memory();
         let recalled = memory.recall(&ask);
         if let Ok(Some(allowed)) = &recalled {
@@ -108,24 +107,9 @@ impl ToolContext {
         origin.workspace = workspace;
         let put = Put::remembered(origin, Question::Approve(ask), note)
             .with_session_lifetime(memory.session_lifetime());
-        let journal = self.ask_journal.as_ref().filter(|_| acts_later);
         let away = self.live().leave(Reason::Aside);
-        let reply = match settings.asks.ask_together(self.approver(), put, &memory) {
-            Ok(joined) => {
-                let ask = joined.ask().clone();
-                self.send(|| Event::Asked { ask: ask.clone() });
-                if let Some(journal) = journal {
-                    journal.asked(&ask).await.map_err(|why| not_recorded("question", &why))?;
-                }
-                let reply = self.unless_cancelled(joined).await?;
-                self.send(|| Event::answered(ask.id(), &reply));
-                if let Some(journal) = journal {
-                    journal.answered(&ask, &reply).await.map_err(|why| not_recorded("answer", &why))?;
-                }
-                reply
-            }
-            Err(refusal) => refusal.into(),
-        };
+        // Boxed: the futures of most calls are small, since nobody is asked.
+        let reply = Box::pin(self.hear(put, &memory, acts_later)).await?;
         if let Some(number) = number {
             self.live().asks.answered(number, &reply);
         }
@@ -216,7 +200,7 @@ impl ToolContext {
     }
 
     /// Returns the call's own approver, or else the toolkit's.
-    fn approver(&self) -> Arc<dyn Approver> {
+    pub(super) fn approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| self.scope().toolkit.settings.shared_approver())
     }
 
@@ -227,11 +211,6 @@ impl ToolContext {
         origin.message_id = self.message_id().map(str::to_owned);
         origin
     }
-}
-
-/// Returns the error for a call that does not go on, because a host that keeps a record of it cannot.
-fn not_recorded(what: &str, why: &str) -> ToolError {
-    ToolError::failed(format!("the {what} could not be recorded, so nothing was done: {why}"))
 }
 
 /// Returns the name of the rule that decided.

@@ -5,6 +5,7 @@ use super::repeats::note_refused;
 use super::report::Report;
 use super::run::{CLOSING, Start};
 use super::{CallOptions, Scope, Toolbox};
+use crate::ask_store::KeptCall;
 use crate::history;
 use crate::settings::Settings;
 use crate::tool::Tool;
@@ -71,6 +72,13 @@ impl Toolbox {
             within_read_only,
             reads_beside_changes,
         } = options;
+        // The calls that a function makes do not begin again by themselves.
+        let kept_call = match (&found, &toolkit.settings.ask_store, &above) {
+            (Ok((_, tool)), Some(store), None) => {
+                KeptCall::new(store, &self.0.caller, tool.name(), &id, &arguments)
+            }
+            _ => None,
+        };
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
@@ -94,6 +102,7 @@ impl Toolbox {
         };
         begun.context.approver = approver;
         begun.context.ask_journal = ask_journal;
+        begun.context.kept_call = kept_call;
         begun.context.attached = attached;
         begun.context.messages = messages;
         if let Some(error) = refused {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod beside;
+mod each;
 mod elsewhere;
 mod errors;
 mod hostile;
@@ -12,6 +13,7 @@ mod narrowing;
 mod random;
 mod schema;
 mod sections;
+pub(crate) mod servers;
 mod sources;
 mod trust;
 mod unavailable;

@@ -20,6 +20,7 @@ mod faults;
 mod history;
 mod history_asks;
 mod inspectors;
+mod kept_asks;
 mod lint;
 mod lint_of_functions;
 mod loop_guard;

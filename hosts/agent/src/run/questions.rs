@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Question, Reply};
+use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Reply};
 use toolkit::{ToolCall, Toolbox};
 use toolkit_models::ToolOutput;
 
@@ -62,12 +62,12 @@ impl OfCall {
 impl AskJournal for OfCall {
     fn asked<'a>(&'a self, ask: &'a PendingAsk) -> Journaling<'a> {
         let tool = tool_digest(&self.toolbox, &self.tool);
-        self.write(NoteKind::Asked { digest: digest(ask.question()), tool })
+        self.write(NoteKind::Asked { digest: ask.question().digest(), tool })
     }
 
     fn answered<'a>(&'a self, ask: &'a PendingAsk, reply: &'a Reply) -> Journaling<'a> {
         let is_allowed = matches!(reply.answer, Answer::Allow { .. });
-        self.write(NoteKind::Answered { digest: digest(ask.question()), is_allowed })
+        self.write(NoteKind::Answered { digest: ask.question().digest(), is_allowed })
     }
 }
 
@@ -138,15 +138,4 @@ fn tool_digest(toolbox: &Toolbox, name: &str) -> String {
     };
     let text = serde_json::to_string(&(tool.source().to_string(), definition)).unwrap_or_default();
     HEXLOWER.encode(&Sha256::digest(text))
-}
-
-/// The SHA-256 of the parts of a question that an answer relies on.
-fn digest(question: &Question) -> String {
-    let text = match question {
-        Question::Approve(ask) => {
-            serde_json::to_string(&(&ask.kind, &ask.patterns, &ask.conditions, &ask.details))
-        }
-        other => serde_json::to_string(other),
-    };
-    HEXLOWER.encode(&Sha256::digest(text.unwrap_or_default()))
 }

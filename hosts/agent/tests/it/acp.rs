@@ -12,7 +12,8 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 use tokio::task::JoinHandle;
-use toolkit::{Caller, CancellationToken, Toolkit, config::ToolAgentSettings};
+use toolkit::{Caller, CancellationToken, Toolkit};
+use toolkit_agent::ToolAgentSettings;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
 use toolkit_agent::{Agent, Limits, Transcripts};
 use toolkit_models::{Answer, Message, ModelError, ModelEvent, Scripted, ScriptedReply};

@@ -149,14 +149,36 @@ async fn the_settings_of_the_configuration() {
     let load = load.set("toolAgent.maxTokens=9").set("toolAgent.maxCost=0.5").set("toolAgent.maxSubAgents=0");
     let load = load.set("toolAgent.maxParallelSubAgents=2");
     let configuration = toolkit::config::Configuration::load(load).unwrap();
-    let limits = Limits::from(&configuration.tool_agent());
+    let limits = Limits::from(&toolkit_agent::ToolAgentSettings::of(&configuration));
     assert_eq!((limits.max_tool_calls, limits.timeout), (Some(7), Some(Duration::from_millis(1234))));
     assert_eq!((limits.max_tokens, limits.max_cost), (Some(9), Some(0.5)));
     assert_eq!((limits.max_sub_agents, limits.max_parallel_sub_agents), (Some(0), Some(2)));
     let model = scripted([finish("done")]);
-    let agent = builder(&log(), &model).settings(&configuration.tool_agent()).build();
+    let agent =
+        builder(&log(), &model).settings(&toolkit_agent::ToolAgentSettings::of(&configuration)).build();
     let result = agent.run(DelegationRequest::new("x"), Observer::none()).await;
     assert!(result.success);
     let json: Value = serde_json::to_value(&result).unwrap();
     assert!(json["executionTimeMs"].is_u64());
+}
+
+#[test]
+fn the_schema_of_the_configuration_has_every_key_of_the_agent_and_no_other() {
+    let schema = toolkit::config::Configuration::schema().unwrap();
+    let section = &schema["properties"]["toolAgent"];
+    let mut keys: Vec<&str> = section["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let mut expected = [
+        "autoConfirmDangerous",
+        "maxToolCalls",
+        "timeoutMs",
+        "maxTokens",
+        "maxCost",
+        "maxSubAgents",
+        "maxParallelSubAgents",
+        "providerId",
+        "model",
+    ];
+    expected.sort_unstable();
+    assert_eq!((keys, &section["additionalProperties"]), (expected.to_vec(), &Value::Bool(false)));
 }

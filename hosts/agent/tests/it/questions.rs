@@ -3,16 +3,18 @@
 
 use crate::common::{call, finish, results, scripted, transcripts};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
-use toolkit::approval::{Answer as Approval, Answering, PendingAsk, ScriptedApprover};
-use toolkit::config::ToolAgentSettings;
+use toolkit::approval::{
+    Answer as Approval, Answering, AskStore, Keeping, PendingAsk, Reply, ScriptedApprover,
+};
 use toolkit::prelude::*;
 use toolkit::{Approver, Ask, Tool, tool_ref};
 use toolkit_agent::{
     Agent, AgentBuilder, ConversationOptions, Conversations, DelegationRequest, IncomingMessage, Limits,
-    Mode, Retention, RunOptions, Transcripts,
+    Mode, Retention, RunOptions, ToolAgentSettings, Transcripts,
 };
 use toolkit_models::{Answer, Scripted};
 
@@ -61,17 +63,44 @@ impl Approver for Silent {
     }
 }
 
+/// The questions that outlive a program, with their answers.
+#[derive(Default)]
+struct Kept(Mutex<BTreeMap<String, Option<Reply>>>);
+
+impl AskStore for Kept {
+    fn put<'a>(&'a self, digest: &'a str, _ask: &'a PendingAsk) -> Keeping<'a, Option<Reply>> {
+        let reply = self.0.lock().unwrap().entry(digest.to_owned()).or_default().clone();
+        Box::pin(async { Ok(reply) })
+    }
+
+    fn answered<'a>(&'a self, _digest: &'a str) -> Keeping<'a, Reply> {
+        Box::pin(std::future::pending())
+    }
+
+    fn remove<'a>(&'a self, digest: &'a str) -> Keeping<'a, bool> {
+        let was_there = self.0.lock().unwrap().remove(digest).is_some();
+        Box::pin(async move { Ok(was_there) })
+    }
+}
+
 struct Shop {
     _directory: tempfile::TempDir,
     transcripts: Transcripts,
     done: Arc<Done>,
     price: Arc<Price>,
+    kept: Arc<Kept>,
 }
 
 impl Shop {
     fn new() -> Self {
         let (directory, transcripts) = transcripts();
-        Self { _directory: directory, transcripts, done: Arc::default(), price: Arc::default() }
+        Self {
+            _directory: directory,
+            transcripts,
+            done: Arc::default(),
+            price: Arc::default(),
+            kept: Arc::default(),
+        }
     }
 
     fn agent(&self, buy: Second, model: &Arc<Scripted>, approver: impl Approver) -> Agent {
@@ -82,6 +111,7 @@ impl Shop {
         let mut builder = Toolkit::empty()
             .shared_service(Arc::clone(&self.done))
             .shared_service(Arc::clone(&self.price))
+            .ask_store(Arc::clone(&self.kept) as Arc<dyn AskStore>)
             .tool(tool_ref!(buy_at_price));
         if buy != Second::None {
             let does =
@@ -195,6 +225,28 @@ async fn a_conversation_with_an_unanswered_question_is_not_cleaned_up() {
     let cleaned = shop.transcripts.clean_up_except(&none, |other| other == id);
     assert_eq!((cleaned.removed, cleaned.waiting), (Vec::new(), vec![id.clone()]));
     assert_eq!(shop.transcripts.clean_up(&none).removed[0].id, id);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_kept_while_no_program_ran_decides_the_call_that_begins_again() {
+    for (tool, new_price, asked_again) in [("buy", 0, 0), ("buy_at_price", 0, 0), ("buy_at_price", 1_000, 1)]
+    {
+        let shop = Shop::new();
+        let id = shop.killed_while_it_asks(tool).await;
+        shop.price.now.store(new_price, Ordering::SeqCst);
+        let allowed = Some(Reply::new(Approval::allow()).by("ada"));
+        {
+            let mut kept = shop.kept.0.lock().unwrap();
+            assert_eq!(kept.len(), 1);
+            kept.values_mut().for_each(|reply| reply.clone_from(&allowed));
+        }
+        let (result, asked) = shop.go_on(&id, Second::Same).await;
+        assert!(!result.2 && result.1.contains("bought"), "{result:?}");
+        assert_eq!((asked, shop.done()), (asked_again, vec!["a boat".to_owned()]));
+        assert_eq!(shop.lines(&id, "allowed").len(), 1);
+        // The answer to the question that changed decides nothing.
+        assert_eq!(shop.kept.0.lock().unwrap().len(), asked_again);
+    }
 }
 
 #[tokio::test]

@@ -14,11 +14,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use toolkit::{
-    config::{Configuration, LoadOptions, McpServerSettings},
+    config::{Configuration, LoadOptions},
     text::escape_line,
 };
 use toolkit_host::{Host, HostBuilder, McpSelection};
-use toolkit_mcp::ServerState;
+use toolkit_mcp::{McpServerSettings, ServerState};
 
 /// Arguments of `mcp add`.
 #[derive(Debug, Clone)]
@@ -230,7 +230,7 @@ fn json5_has(text: &str, name: &str) -> bool {
 pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let configuration = config::load(load.clone())?;
     config::note(&configuration, console);
-    let servers = configuration.mcp();
+    let servers = McpServerSettings::of(&configuration);
     let origin = |name: &str| {
         let pointer = format!("/mcp/{}", name.replace('~', "~0").replace('/', "~1"));
         configuration.origins().find(&pointer).map(ToString::to_string).unwrap_or_default()

@@ -11,12 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
-use toolkit::{
-    Toolkit,
-    config::{LoadOptions, McpGrant, McpServerSettings, McpUrl},
-    text::escape_line,
+use toolkit::{Toolkit, config::LoadOptions, text::escape_line};
+use toolkit_mcp::{
+    ClientOptions, Loopback, McpGrant, McpServerSettings, McpServers, McpUrl, ServerState, forget_sign_ins,
 };
-use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
 
 /// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -54,7 +52,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> LoginRequest {
 fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     let shown = escape_line(name);
     let configuration = config::load(load.clone())?;
-    let url = match configuration.mcp().remove(name) {
+    let url = match McpServerSettings::of(&configuration).remove(name) {
         Some(McpServerSettings::Url(url)) if url.enabled => url,
         Some(McpServerSettings::Command(_)) => {
             return Err(Stop::failed(format!("`{shown}` is a command, which has no sign-in")));

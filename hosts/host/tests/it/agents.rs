@@ -98,6 +98,33 @@ async fn an_agent_has_its_own_model() {
     assert_eq!(host.models().unwrap().names(), ["large", "small"]);
 }
 
+/// Relative to the file that it stands in. The workspace of the caller is that of other agents.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_works_in_its_own_workspace() {
+    let write = || call("1", "write", &json!({"file_path": "note.txt", "content": "x"}));
+    let model = model([write(), done("Done."), write(), done("Done.")]).await;
+    let bench = Bench::new(&json!({
+        "models": {"local": local(&model)},
+        "agents": {"ada": {"workspace": "of-ada"}, "plain": {}},
+    }));
+    let own = bench.path("user/of-ada");
+    let host = Host::builder(bench.load()).approver(AllowAll).build().unwrap();
+    let agent = |id: &str| host.agent(&host.caller().clone().with_agent(id), AgentOptions::new());
+    let error = agent("ada").unwrap_err();
+    let HostError::NoWorkspace { agent: of, workspace } = &error else { panic!("{error}") };
+    assert_eq!((&**of, workspace), ("ada", &own));
+    assert!(error.to_string().contains("create it, or change `agents.ada.workspace`"), "{error}");
+
+    fs::create_dir(&own).unwrap();
+    for (id, written) in [("ada", own.join("note.txt")), ("plain", bench.path("work/note.txt"))] {
+        let agent = agent(id).unwrap().build();
+        let result = agent.run(DelegationRequest::new("Write it."), Observer::none()).await;
+        assert!(result.success, "{result:?}");
+        assert_eq!(fs::read_to_string(&written).unwrap(), "x", "{id}");
+        fs::remove_file(&written).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn an_agent_that_is_not_configured_is_refused() {
     let bench = Bench::new(&json!({"agents": {"kid": {}}}));

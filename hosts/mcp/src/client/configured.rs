@@ -14,13 +14,12 @@ use super::options::ClientOptions;
 use super::programs::Trusted;
 use super::resources::Resources;
 use super::server::{FIRST_WAIT, Identity, Server, State};
+use crate::settings::McpServerSettings;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-use toolkit::{
-    Tool, config::McpServerSettings, descriptor::Source, registry::WeakToolkit, text::escape_line,
-};
+use toolkit::{Tool, descriptor::Source, registry::WeakToolkit, text::escape_line};
 
 /// A server of the configuration.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use super::programs::Trusted;
 use super::server::Server;
 use super::spawn::{self, LastWords};
 use super::sse::{EventStream, Unopened};
+use crate::settings::{McpCommand, McpServerSettings, McpTransport, McpUrl};
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RunningService};
@@ -19,10 +20,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClient;
 use std::error::Error;
 use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolkit::{
-    config::{McpCommand, McpServerSettings, McpTransport, McpUrl},
-    text::escape_line,
-};
+use toolkit::text::escape_line;
 
 /// The other end of the connection to a server of the configuration.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use super::failure::CONNECT_WITHIN;
 use super::limited::Limited;
 use super::post::Http;
+use crate::settings::McpUrl;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::{Action, Attempt, Policy};
 #[cfg(feature = "oauth")]
@@ -15,7 +16,6 @@ use std::error::Error;
 use std::sync::Arc;
 #[cfg(feature = "oauth")]
 use tokio_util::sync::CancellationToken;
-use toolkit::config::McpUrl;
 use url::Url;
 
 /// Maximum length of a URL path that is shown in errors, in bytes.

@@ -1,10 +1,11 @@
 //! The launch of a server as a condition of lasting approvals of its tools, so that an answer does not cover another server of the same name.
 
 use super::programs::{CODE_VARIABLES, OPTION_VARIABLES};
+use crate::settings::{McpCommand, McpSandbox, McpServerSettings, McpUrl};
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
-use toolkit::config::{ConfigSource, Configuration, McpCommand, McpSandbox, McpServerSettings, McpUrl};
+use toolkit::config::{ConfigSource, Configuration};
 use toolkit::text::escape_line;
 use url::Url;
 

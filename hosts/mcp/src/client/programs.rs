@@ -8,10 +8,10 @@ pub use trusted::{ProjectProgram, project_programs};
 pub(super) use trusted::{Trusted, trusted_by};
 
 use super::spawn::directory;
+use crate::settings::McpCommand;
 use launchers::{Runs, is_code_option, manifests, runs};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use toolkit::config::McpCommand;
 
 /// Variables with directories or files from which programs load code.
 pub(super) const CODE_VARIABLES: &[&str] = &[

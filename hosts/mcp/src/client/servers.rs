@@ -7,6 +7,7 @@ use super::options::ClientOptions;
 use super::programs::{Trusted, compiled, programs, trusted_by};
 use super::resources::Resources;
 use super::server::State;
+use crate::settings::McpServerSettings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use toolkit::{
     Toolkit,
-    config::{Configuration, McpServerSettings},
+    config::Configuration,
     registry::{Diagnostic, FetchFuture, SourceInstructions, ToolSource},
 };
 
@@ -117,8 +118,8 @@ impl McpServers {
     /// if its programs and scripts are as they were when the user trusted the file.
     pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
         let trusted = |name: &str| (trusted_by(configuration, name), launch::named_by(configuration, name));
-        Self::create(&configuration.mcp(), options, trusted)
-            .with_switched_off(configuration.mcp_switched_off())
+        Self::create(&McpServerSettings::of(configuration), options, trusted)
+            .with_switched_off(McpServerSettings::switched_off(configuration))
     }
 
     /// Creates a client for these servers, by name.
@@ -306,7 +307,7 @@ impl ToolSource for McpServers {
 
     /// Returns the programs and scripts of its own servers, and of all servers of the configuration: whoever starts them later runs them.
     fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
-        let every = configuration.every_mcp();
+        let every = McpServerSettings::every(configuration);
         let settings = self.0.servers.iter().map(|server| &server.target.settings).chain(every.values());
         let commands = settings.filter_map(|settings| match settings {
             McpServerSettings::Command(command) => Some(command),

@@ -1,15 +1,13 @@
 //! Starting a server that is a command.
 
+use crate::settings::{McpCommand, McpSandbox};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
-use toolkit::{
-    config::{McpCommand, McpSandbox, Secret},
-    text::escape_line,
-};
+use toolkit::{config::Secret, text::escape_line};
 use toolkit_sandbox::{Command, Input, Job, Mode, Output, Sandbox, Stdin};
 
 /// The variables that a server gets from this process; all others are the configuration's to give.

@@ -24,11 +24,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolkit::{
-    Builder, Caller, Tool, ToolCall, ToolResult, Toolbox, Toolkit, approval::ScriptedApprover,
-    config::McpServerSettings,
-};
-use toolkit_mcp::{ClientOptions, McpServers, ServerState};
+use toolkit::{Builder, Caller, Tool, ToolCall, ToolResult, Toolbox, Toolkit, approval::ScriptedApprover};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers, ServerState};
 
 /// The servers of the examples.
 fn example(name: &str) -> PathBuf {

@@ -3,3 +3,4 @@
 mod client;
 mod http;
 mod server;
+mod settings;

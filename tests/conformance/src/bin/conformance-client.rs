@@ -11,9 +11,8 @@ use std::sync::Arc;
 use toolkit::{
     Caller, ToolCall, Toolkit,
     approval::{Answer, CallbackApprover, Question},
-    config::McpServerSettings,
 };
-use toolkit_mcp::{ClientOptions, McpServers, ServerState, SignIn, SigningIn};
+use toolkit_mcp::{ClientOptions, McpServerSettings, McpServers, ServerState, SignIn, SigningIn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {

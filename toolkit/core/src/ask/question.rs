@@ -4,6 +4,10 @@ use super::{AllowScope, Answer, Ask, Elicitation};
 use crate::caller::Caller;
 use crate::escape::escape_line;
 use crate::unix_time;
+#[cfg(feature = "runtime")]
+use data_encoding::HEXLOWER;
+#[cfg(feature = "runtime")]
+use hmac_sha256::Hash;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -36,6 +40,19 @@ impl Question {
             Self::Approve(ask) => ask.size(),
             Self::Elicit(elicitation) => elicitation.size(),
         }
+    }
+
+    /// Returns the SHA-256, as hexadecimal digits, of the parts of the question that an answer relies on: of a question for permission its
+    /// kind, patterns, conditions and details, of a request for a value all of it. It is the same in every process.
+    #[cfg(feature = "runtime")]
+    pub fn digest(&self) -> String {
+        let text = match self {
+            Self::Approve(ask) => {
+                serde_json::to_string(&(&ask.kind, &ask.patterns, &ask.conditions, &ask.details))
+            }
+            Self::Elicit(_) => serde_json::to_string(self),
+        };
+        HEXLOWER.encode(&Hash::hash(text.unwrap_or_default().as_bytes()))
     }
 
     /// Returns the setting that would allow it without a person, escaped, as the text after "allow it with"; `None` if no setting

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::timeout;
-use toolkit_core::ask::{Ask, DeniedBy, Origin};
+use toolkit_core::ask::{Ask, DeniedBy, Origin, Put};
 
 fn asker(agent: &str) -> Asker {
     Asker {
@@ -90,7 +90,9 @@ fn poll(joined: &mut Joined) -> Option<Answer> {
 }
 
 fn join(asks: &Asks, approver: &Arc<dyn Approver>, memory: &Memory, ask: Ask) -> Joined {
-    let Ok(joined) = asks.ask_together(Arc::clone(approver), put(ask), memory) else { panic!("refused") };
+    let Ok(joined) = asks.ask_together(Arc::clone(approver), asks.pending(put(ask)).unwrap(), memory) else {
+        panic!("refused")
+    };
     joined
 }
 
@@ -313,7 +315,8 @@ async fn those_who_join_count_and_are_bounded() {
     let nobody: Arc<dyn Approver> = Arc::new(CallbackApprover::new(|_| None));
     let mut waiting: Vec<Joined> = (0..3).map(|_| join(&asks, &nobody, &memory, ask())).collect();
     for other in [ask(), ask().with_pattern("b")] {
-        let refused = asks.ask_together(Arc::clone(&nobody), put(other), &memory).err();
+        let refused =
+            asks.ask_together(Arc::clone(&nobody), asks.pending(put(other)).unwrap(), &memory).err();
         let Some(Answer::Deny { by: DeniedBy::Limit, .. }) = refused else { panic!("{refused:?}") };
     }
     waiting.remove(0);

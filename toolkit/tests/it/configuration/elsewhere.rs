@@ -1,7 +1,8 @@
 //! Values that are kept elsewhere, and values that a type refuses although its schema allows them.
 
-use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
-use toolkit::config::{ConfigSection, Configuration, LoadOptions, McpServerSettings};
+use super::sections::{AcmeSettings, AgentSettings, GreetSettings, SearchSettings};
+use super::servers::{self, Server};
+use toolkit::config::{ConfigSection, Configuration, LoadOptions};
 
 #[test]
 fn what_is_kept_elsewhere_is_fetched_wherever_it_may_stand() {
@@ -9,7 +10,10 @@ fn what_is_kept_elsewhere_is_fetched_wherever_it_may_stand() {
     let text = "'x ${env:KEPT}'";
     let load = |key: &str| Configuration::load(options().set(format!("{key}={text}")));
     let expected = "x kept-elsewhere";
-    assert_eq!(load("toolAgent.model").unwrap().tool_agent().model.as_deref(), Some(expected));
+    assert_eq!(
+        load("toolAgent.model").unwrap().section::<AgentSettings>("toolAgent").unwrap().model.as_deref(),
+        Some(expected)
+    );
     let search: SearchSettings =
         load("tools.web.search.baseUrl").unwrap().section("tools.web.search").unwrap();
     assert_eq!(search.base_url.as_deref(), Some(expected));
@@ -19,8 +23,8 @@ fn what_is_kept_elsewhere_is_fetched_wherever_it_may_stand() {
     let acme: AcmeSettings = load("plugins.acme.endpoint").unwrap().section("plugins.acme").unwrap();
     assert_eq!(acme.endpoint.as_deref(), Some(expected));
     let server = options().set(format!("mcp.a={{ command: 'x', env: {{ K: {text} }} }}"));
-    let servers = Configuration::load(server).unwrap().mcp();
-    let McpServerSettings::Command(server) = &servers["a"] else { panic!("{servers:?}") };
+    let servers = servers::used(&Configuration::load(server).unwrap());
+    let Ok(Server::Command(server)) = &servers["a"] else { panic!("{servers:?}") };
     assert_eq!(server.env["K"].expose(), expected);
     // In rules a name that is none would deny nothing.
     for key in

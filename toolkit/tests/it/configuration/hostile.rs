@@ -1,6 +1,8 @@
 //! A cloned repository that wants more than its user allows.
 
 use super::Place;
+use super::sections::AgentSettings;
+use super::servers;
 use std::fs;
 use toolkit::{
     config::{Configuration, TrustStore},
@@ -69,9 +71,9 @@ fn nothing_of_it_counts_and_each_thing_is_said_once() {
     nothing.origins = configuration.policy().0.origins;
     assert_eq!(configuration.policy().0, nothing);
     assert!(configuration.permissions().0.is_empty());
-    assert!(configuration.mcp().is_empty() && configuration.prefer().is_empty());
+    assert!(servers::used(&configuration).is_empty() && configuration.prefer().is_empty());
     assert_eq!(configuration.auto_execute("write"), None);
-    assert!(!configuration.tool_agent().auto_confirm_dangerous);
+    assert!(!configuration.section::<AgentSettings>("toolAgent").unwrap().auto_confirm_dangerous);
     assert_eq!(configuration.loop_guard().block, None);
     assert_eq!(configuration.document(), serde_json::json!({}));
     let said: Vec<String> = configuration.notes().iter().map(|note| place.short(note)).collect();
@@ -151,19 +153,17 @@ fn once_trusted_all_of_it_counts() {
     let store = TrustStore::new(place.path("data"));
     store.trust(&configuration.workspace_files()[0].file).unwrap();
     // The secrets that it names are needed now.
-    let servers = place.load().mcp();
-    let toolkit::config::McpServerSettings::Unavailable(evil) = &servers["evil"] else {
-        panic!("{servers:?}")
-    };
+    let servers = servers::used(&place.load());
+    let Err(evil) = &servers["evil"] else { panic!("{servers:?}") };
     let reason = "mcp.evil.env.KEY: the variable `AWS_SECRET_ACCESS_KEY` of the environment is not set";
-    assert!(evil.reason.contains(reason), "{}", evil.reason);
+    assert!(evil.contains(reason), "{evil}");
     let configuration =
         Configuration::load(place.options().environment([("AWS_SECRET_ACCESS_KEY", "hunter2hunter2")]))
             .unwrap();
-    assert_eq!((configuration.mcp().len(), configuration.ignored().len()), (2, 0));
+    assert_eq!((servers::used(&configuration).len(), configuration.ignored().len()), (2, 0));
     assert_eq!(configuration.auto_execute("write"), Some(true));
     assert!(
-        !format!("{configuration:?} {:?} {}", configuration.mcp(), configuration.document())
+        !format!("{configuration:?} {:?} {}", servers::used(&configuration), configuration.document())
             .contains("hunter2")
     );
 }

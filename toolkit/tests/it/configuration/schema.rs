@@ -1,6 +1,9 @@
 //! The schema and what is loaded say the same, both ways.
 
+use super::sections::AgentSettings;
+use super::servers::{self, Server};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use toolkit::config::{Configuration, LoadOptions};
 
 /// Numbers that look random, the same each time.
@@ -157,8 +160,8 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         tools["outputs"] = serde_json::to_value(configuration.output_store()).unwrap();
         let mut again = json!({
             "tools": tools,
-            "mcp": configuration.mcp(),
-            "toolAgent": configuration.tool_agent(),
+            "mcp": of_servers(&configuration),
+            "toolAgent": configuration.section::<AgentSettings>("toolAgent").unwrap(),
             "loopGuard": configuration.loop_guard(),
             "history": configuration.history(),
         });
@@ -173,9 +176,9 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
             let outputs = configuration.output_store();
             let history = configuration.history();
             (
-                configuration.tool_agent(),
+                configuration.section::<AgentSettings>("toolAgent").unwrap(),
                 guard,
-                configuration.mcp().len(),
+                of_servers(configuration).len(),
                 configuration.discovery(),
                 outputs,
                 history,
@@ -183,6 +186,11 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
+}
+
+fn of_servers(configuration: &Configuration) -> BTreeMap<String, Server> {
+    let servers = servers::used(configuration).into_iter();
+    servers.map(|(name, server)| (name, server.unwrap())).collect()
 }
 
 #[test]
@@ -228,7 +236,6 @@ fn every_key_of_the_core_is_there() {
                 "permission",
                 "plugins",
                 "enableToolCalls",
-                "toolAgent",
                 "mcp",
                 "loopGuard",
                 "history",
@@ -257,7 +264,7 @@ fn every_key_of_the_core_is_there() {
         ("/properties/tools/properties/byProvider/additionalProperties", &rules),
         ("/properties/tools/properties/profiles/additionalProperties", &["allow", "deny"]),
         ("/properties/tools/properties/settings/additionalProperties", &["enabled", "autoExecute"]),
-        ("/properties/agents/additionalProperties", &["tools", "permission"]),
+        ("/properties/agents/additionalProperties", &["name", "model", "workspace", "tools", "permission"]),
         (
             "/properties/agents/additionalProperties/properties/tools",
             &["byProvider", "profile", "allow", "alsoAllow", "deny"],
@@ -273,20 +280,6 @@ fn every_key_of_the_core_is_there() {
         ),
         ("/properties/plugins", &["prefer"]),
         ("/properties/plugins/additionalProperties", &["enabled", "joinGroups"]),
-        (
-            "/properties/toolAgent",
-            &[
-                "autoConfirmDangerous",
-                "maxToolCalls",
-                "timeoutMs",
-                "maxTokens",
-                "maxCost",
-                "maxSubAgents",
-                "maxParallelSubAgents",
-                "providerId",
-                "model",
-            ],
-        ),
         (
             "/properties/mcp/additionalProperties/anyOf/0",
             &["command", "args", "env", "cwd", "enabled", "timeoutMs"],

@@ -43,6 +43,35 @@ struct TalkSettings {
     enabled: bool,
 }
 
+/// A section like that of an agent, which only some programs run.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct AgentSettings {
+    /// If true, it does not ask.
+    pub(crate) auto_confirm_dangerous: bool,
+    /// The most calls of a task.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) max_tool_calls: u32,
+    /// The most time of a task, in milliseconds.
+    #[schemars(range(min = 1_000))]
+    pub(crate) timeout_ms: u64,
+    /// Its model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self { auto_confirm_dangerous: false, max_tool_calls: 50, timeout_ms: 300_000, model: None }
+    }
+}
+
+toolkit::config_section!(
+    ConfigSection::at::<AgentSettings>("toolAgent")
+        .lenient()
+        .void_because("this program runs no agent that tasks are delegated to")
+);
+
 /// The plugin's settings.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]

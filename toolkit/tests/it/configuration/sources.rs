@@ -1,6 +1,8 @@
 //! Which sources there are, and which goes before which.
 
 use super::Place;
+use super::sections::AgentSettings;
+use super::servers;
 use serde_json::json;
 use toolkit::{
     Toolkit,
@@ -236,10 +238,13 @@ fn the_policy_has_every_key_in_its_place() {
     let guard = configuration.loop_guard();
     assert_eq!((guard.tell, guard.ask, guard.block), (Some(3), Some(4), Some(5)));
     assert_eq!(
-        (configuration.tool_agent().max_tool_calls, configuration.tool_agent().timeout_ms),
+        configuration
+            .section::<AgentSettings>("toolAgent")
+            .map(|agent| (agent.max_tool_calls, agent.timeout_ms))
+            .unwrap(),
         (7, 300_000)
     );
-    assert_eq!(configuration.mcp().keys().collect::<Vec<_>>(), ["one"]);
+    assert_eq!(servers::used(&configuration).keys().collect::<Vec<_>>(), ["one"]);
     assert!(configuration.permissions().0.is_empty(), "it says nothing of permissions");
 }
 
@@ -260,5 +265,5 @@ fn keys_of_an_agent_that_no_host_runs_are_told() {
     ] {
         assert!(line.contains(&format!("`toolAgent.{key}` {why}")) && line.contains(place), "{line}");
     }
-    assert_eq!(told(Toolkit::empty().delegates_tasks()), Vec::<String>::new());
+    assert_eq!(told(Toolkit::empty().uses_section("toolAgent")), Vec::<String>::new());
 }

@@ -1,12 +1,10 @@
 //! A section that names a missing variable or file is unavailable itself, and nothing else is.
 
 use super::Place;
-use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
+use super::sections::{AcmeSettings, AgentSettings, GreetSettings, SearchSettings};
+use super::servers::{self, Server};
 use serde_json::{Value, json};
-use toolkit::{
-    Toolkit,
-    config::{Configuration, McpServerSettings},
-};
+use toolkit::{Toolkit, config::Configuration};
 
 /// A configuration with one owner that needs what is not there, and others that do not.
 fn load(user: &str) -> Configuration {
@@ -28,10 +26,10 @@ fn a_server_without_its_secret_is_unavailable_and_says_why() {
             "{{ mcp: {{\n far: {{ url: 'https://x.example', headers: {{ Key: {value} }} }},\n \
              near: {{ command: 'x', env: {{ K: '${{env:KEPT}}' }} }} }}, permission: {{ 'mcp:far': 'deny' }} }}"
         ));
-        let servers = configuration.mcp();
-        let McpServerSettings::Unavailable(far) = &servers["far"] else { panic!("{servers:?}") };
-        assert!(far.reason.contains(reason) && far.reason.contains("toolkit.json5:2:"), "{}", far.reason);
-        let McpServerSettings::Command(near) = &servers["near"] else { panic!("{servers:?}") };
+        let servers = servers::used(&configuration);
+        let Err(far) = &servers["far"] else { panic!("{servers:?}") };
+        assert!(far.contains(reason) && far.contains("toolkit.json5:2:"), "{far}");
+        let Ok(Server::Command(near)) = &servers["near"] else { panic!("{servers:?}") };
         assert_eq!(near.env["K"].expose(), "kept-elsewhere");
         let toolkit = Toolkit::empty().configuration(configuration).build().unwrap();
         let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
@@ -59,16 +57,16 @@ fn an_address_may_be_a_variable() {
             "{ mcp: { far: { url: '${env:FAR}' }, off: { url: '${env:OFF}', enabled: false }, near: { command: 'x' } } }",
         );
         let configuration = Configuration::load(place.options().environment([("FAR", value)])).unwrap();
-        let servers = configuration.mcp();
+        let servers = servers::used(&configuration);
         match (expected, &servers["far"]) {
-            (None, McpServerSettings::Url(far)) => assert_eq!(far.url, value),
-            (Some(reason), McpServerSettings::Unavailable(far)) => {
-                assert!(far.reason.contains(reason), "{}", far.reason);
-                assert!(value.is_empty() || !far.reason.contains(value), "{}", far.reason);
+            (None, Ok(Server::Url(far))) => assert_eq!(far.url, value),
+            (Some(reason), Err(far)) => {
+                assert!(far.contains(reason), "{far}");
+                assert!(value.is_empty() || !far.contains(value), "{far}");
             }
             (_, far) => panic!("{value}: {far:?}"),
         }
-        assert!(matches!(servers["near"], McpServerSettings::Command(_)), "{servers:?}");
+        assert!(matches!(servers["near"], Ok(Server::Command(_))), "{servers:?}");
         assert!(!servers.contains_key("off"), "{servers:?}");
     }
 }
@@ -91,7 +89,7 @@ fn a_section_without_its_secret_is_unavailable_and_no_other() {
     assert_eq!(configuration.section::<GreetSettings>("tools.settings.greet").unwrap().word, "Hi");
     assert_eq!(configuration.policy().0.tools.deny, ["exec"]);
     // Without the value the default counts.
-    let agent = configuration.tool_agent();
+    let agent: AgentSettings = configuration.section("toolAgent").unwrap();
     assert_eq!((agent.model, agent.max_tool_calls), (None, 7));
     let toolkit = Toolkit::empty().permission_keys(["exec"]).configuration(configuration).build().unwrap();
     let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();

@@ -25,7 +25,7 @@ impl ToolSource for Servers {
     }
 
     fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
-        configuration.every_mcp().keys().map(|name| self.0.join(name)).collect()
+        crate::configuration::servers::every(configuration).keys().map(|name| self.0.join(name)).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use super::resource::resource;
 use super::store::{Store, StoredToken};
 use crate::client::options::ClientOptions;
 use crate::client::sign_in::SignIn;
+use crate::settings::{McpOAuth, McpUrl};
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 use std::fmt;
@@ -14,7 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-use toolkit::config::{McpOAuth, McpUrl};
 
 /// Maximum number of sign-ins for one request. A server that still refuses the request will not accept another sign-in.
 pub(super) const MAX_IN_VAIN: u32 = 3;

@@ -4,6 +4,7 @@ use super::authority::{Asked, Authority, Registered};
 use super::challenge::Challenge;
 use super::resource::resource;
 use crate::client::failure;
+use crate::settings::McpGrant;
 use reqwest::Url;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
@@ -11,7 +12,7 @@ use rmcp::transport::auth::{
 };
 use std::time::Duration;
 use tokio::time::timeout;
-use toolkit::{config::McpGrant, text::escape_line};
+use toolkit::text::escape_line;
 
 /// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);

@@ -2,12 +2,13 @@
 
 use super::{is_local, plain, programs, real};
 use crate::client::spawn::directory;
+use crate::settings::{McpCommand, McpServerSettings};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use toolkit::config::{ConfigSource, Configuration, McpCommand, McpServerSettings};
+use toolkit::config::{ConfigSource, Configuration};
 use toolkit::text::escape_line;
 
 /// Directories that tools create in a directory of code; their content is not compared.
@@ -68,7 +69,7 @@ pub struct ProjectProgram {
 /// the file. `workspace` is the directory that the servers work in. Blocks to read them.
 pub fn project_programs(configuration: &Configuration, file: &Path, workspace: &Path) -> Vec<ProjectProgram> {
     let mut found = Vec::new();
-    for (server, settings) in configuration.mcp() {
+    for (server, settings) in McpServerSettings::of(configuration) {
         let McpServerSettings::Command(command) = &settings else { continue };
         if !is_from(configuration, &server, file) {
             continue;

@@ -36,10 +36,12 @@ impl Input {
         Self { shared: Arc::new(Shared { sink, terminal, is_terminal, last }) }
     }
 
-    /// Closes it, and a terminal with it: nobody reads any more.
-    pub(crate) async fn release(&self) {
+    /// Closes it, and a terminal with it: nobody reads any more. A write that still waits keeps its end.
+    pub(crate) fn release(&self) {
         drop(self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner).take());
-        *self.shared.sink.lock().await = None;
+        if let Ok(mut sink) = self.shared.sink.try_lock() {
+            *sink = None;
+        }
     }
 
     fn terminal(&self) -> Option<Arc<OwnedFd>> {

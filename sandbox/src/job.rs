@@ -265,9 +265,9 @@ impl Job {
 
     /// Closes the input and the terminal of a job that is [gone](Self::gone), which is kept for its facts alone. Its other descriptors are
     /// closed with its last process.
-    pub async fn release(&self) {
+    pub fn release(&self) {
         if let Some(input) = self.input.as_ref().filter(|_| self.progress().gone) {
-            input.release().await;
+            input.release();
         }
     }
 

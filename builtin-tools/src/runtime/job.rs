@@ -160,7 +160,7 @@ impl Running {
             gone.await;
             drop(work);
             if let Some(watched) = held.upgrade() {
-                watched.job.release().await;
+                watched.job.release();
                 let _ = tokio::task::spawn_blocking(move || watched.output.close()).await;
             }
         });

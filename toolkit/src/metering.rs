@@ -15,12 +15,12 @@
 //!         Some(meter) => Some(meter.begin(ctx.caller(), &expected).await?),
 //!         None => None,
 //!     };
-//!     // If the call ends here, the request counts as expected.
-//!     let translated = ask(text).await;
+//!     // If the call ends here, with an error or cancelled, the request counts as expected: it may have been charged.
+//!     let translated = ask(text).await?;
 //!     if let Some(open) = open {
-//!         open.end(translated.is_ok().then_some(expected));
+//!         open.end(Some(expected));
 //!     }
-//!     translated
+//!     Ok(translated)
 //! }
 //! # async fn ask(text: &str) -> Result<String, ToolError> { Ok(text.to_owned()) }
 //! # fn main() {}

@@ -3,8 +3,8 @@
 use crate::fault::{self, ErrorBody};
 use crate::metered;
 use crate::settings::{LlmTaskSettings, ResponseFormat, TaskPrice};
-use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -85,10 +85,11 @@ struct ChoiceMessage {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
 struct CompletionUsage {
-    prompt_tokens: u64,
-    completion_tokens: u64,
+    #[serde(alias = "input_tokens")]
+    prompt_tokens: Option<u64>,
+    #[serde(alias = "output_tokens")]
+    completion_tokens: Option<u64>,
 }
 
 #[toolkit::service]
@@ -187,13 +188,13 @@ impl Model {
     ) -> Result<Said, ToolError> {
         let request = self.client.post(&self.endpoint).body(body);
         let response = request.send().await.map_err(|error| {
-            if error.is_connect() {
+            if error.is_connect() || error.is_builder() {
                 *charge = Charge::Nothing;
             }
             fault::of_sending(error, self.timeout)
         })?;
         let status = response.status();
-        if status.is_client_error() {
+        if status.is_client_error() || status.is_redirection() || status == StatusCode::SERVICE_UNAVAILABLE {
             *charge = Charge::Nothing;
         }
         let wait = toolkit_http::retry_after(response.headers());
@@ -211,12 +212,13 @@ impl Model {
         let completion: Completion = serde_json::from_slice(&answer)
             .map_err(|_| fault::of_answer(status, "it is not a Chat Completions response"))?;
         usage.requests += 1;
-        if let Some(used) = &completion.usage {
-            *charge = Charge::Tokens(used.prompt_tokens, used.completion_tokens);
-        }
         let used = completion.usage.unwrap_or_default();
-        usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
-        usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);
+        let (input, output) = (used.prompt_tokens.unwrap_or(0), used.completion_tokens.unwrap_or(0));
+        if input > 0 || output > 0 {
+            *charge = Charge::Tokens(input, output);
+        }
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(input);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(output);
         let Some(Choice { message, finish_reason }) = completion.choices.into_iter().next() else {
             return Err(fault::of_answer(status, "it holds no answer of the model"));
         };

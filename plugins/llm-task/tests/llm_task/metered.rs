@@ -90,6 +90,7 @@ async fn a_refused_request_is_not_charged_and_one_with_an_unknown_end_counts_as_
         (failed(400, "no"), false),
         (failed(429, "later"), false),
         (failed(500, "no"), true),
+        (failed(503, "later"), false),
         (Answer::json(200, &serde_json::json!("no completion")), true),
     ];
     for (answer, is_charged) in cases {
@@ -104,6 +105,31 @@ async fn a_refused_request_is_not_charged_and_one_with_an_unknown_end_counts_as_
     drop(server);
     assert!(call(&url, &meter).await.is_error());
     assert_eq!(*meter.ended.lock().unwrap(), [None], "it was not reached");
+}
+
+#[tokio::test]
+async fn usage_in_other_words_counts_and_usage_without_tokens_counts_as_reserved() {
+    let answer = |usage: serde_json::Value| {
+        let message = serde_json::json!({ "content": "{\"mood\": \"good\"}" });
+        let choices = serde_json::json!([{ "message": message, "finish_reason": "stop" }]);
+        Answer::json(200, &serde_json::json!({ "choices": choices, "usage": usage }))
+    };
+    let cases = [
+        (serde_json::json!({ "input_tokens": 7, "output_tokens": 2 }), Some((7, 2))),
+        (serde_json::json!({}), None),
+        (serde_json::json!({ "total_tokens": 900 }), None),
+        (serde_json::Value::Null, None),
+    ];
+    for (usage, expected) in cases {
+        let (server, meter) = (endpoint(vec![answer(usage.clone())]).await, Recorder::default());
+        assert!(!call(server.url(), &meter).await.is_error(), "{usage}");
+        let (reserved, ended) = (meter.reserved.lock().unwrap(), meter.ended.lock().unwrap());
+        let ended = ended[0].clone().unwrap();
+        match expected {
+            Some(tokens) => assert_eq!((ended.input_tokens, ended.output_tokens), tokens, "{usage}"),
+            None => assert_eq!(ended, reserved[0], "{usage}"),
+        }
+    }
 }
 
 #[tokio::test]

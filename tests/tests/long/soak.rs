@@ -6,7 +6,6 @@ use serde_json::json;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
 use toolkit::{
     CallOptions,

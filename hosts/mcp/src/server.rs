@@ -34,9 +34,9 @@ use roots::Roots;
 #[cfg(feature = "http")]
 pub(crate) use sender::Sender;
 use serde_json::Map;
-use sessions::{OwnedSession, Sessions};
 #[cfg(feature = "http")]
-pub(crate) use sessions::{Stateless, pause};
+pub(crate) use sessions::{NoPlace, Place, Stateless, pause};
+use sessions::{OwnedSession, Sessions};
 use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! The service: limits around rmcp's.
 
 use super::recorded::Recorded;
-use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, sender};
-use super::stored_answers::Place;
+use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, place, sender};
+use super::stored_answers::Place as EventPlace;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
-use crate::server::{Sender, ServerOptions, Stateless, ToolServer};
+use crate::server::{NoPlace, Place, Sender, ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
@@ -51,8 +51,8 @@ pub struct HttpOptions {
     /// without a request. Beyond the maximum, the session that was idle for the longest time ends first, unless it has background jobs that
     /// would end with it.
     pub most_sessions: usize,
-    /// Maximum number of concurrent sessions of one principal; 200 by default. Beyond it, its own session that was idle for the longest time
-    /// ends first.
+    /// Maximum number of concurrent sessions and requests of one principal; 200 by default. Beyond it, its own session that was idle for the
+    /// longest time ends first.
     pub most_sessions_of_principal: usize,
     /// Time for which a session is kept without a request, and a principal's background jobs without a request and a session; half an hour
     /// by default. A call that runs and a stream that is open count as a request. After it, requests of the session are answered with 404.
@@ -110,13 +110,16 @@ pub struct HttpService<H = ToolServer> {
     inner: StreamableHttpService<H, ProtocolSessions>,
     sessions: Arc<ProtocolSessions>,
     stateless: Arc<Stateless>,
+    /// Held while idle sessions end to make room.
+    making: Arc<tokio::sync::Mutex<()>>,
     options: Arc<HttpOptions>,
 }
 
 impl<H> Clone for HttpService<H> {
     fn clone(&self) -> Self {
         let (sessions, stateless) = (Arc::clone(&self.sessions), Arc::clone(&self.stateless));
-        Self { inner: self.inner.clone(), sessions, stateless, options: Arc::clone(&self.options) }
+        let (making, options) = (Arc::clone(&self.making), Arc::clone(&self.options));
+        Self { inner: self.inner.clone(), sessions, stateless, making, options }
     }
 }
 
@@ -151,11 +154,16 @@ impl<H: ServerHandler> HttpService<H> {
         let stateless = Stateless::new(base, options.idle);
         let make = {
             let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
+            let most_of_principal = options.most_sessions_of_principal;
             move || {
-                if stateless.live() >= most {
-                    return Err(io::Error::other(format!("{most} sessions are open already")));
-                }
-                let server = stateless.server(sender());
+                let sender = sender();
+                let place = match place() {
+                    Some(place) => place,
+                    None => stateless
+                        .take_place(sender.principal.as_ref(), most, most_of_principal)
+                        .map_err(|_| io::Error::other(format!("{most} sessions are open already")))?,
+                };
+                let server = stateless.server(sender, place);
                 note_made(server.session_id());
                 Ok(handler(server))
             }
@@ -168,35 +176,45 @@ impl<H: ServerHandler> HttpService<H> {
             .with_max_request_body_bytes(options.max_body)
             .with_cancellation_token(options.shutdown.clone());
         let inner = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-        Self { inner, sessions, stateless, options: Arc::new(options) }
+        Self { inner, sessions, stateless, making: Arc::default(), options: Arc::new(options) }
     }
 
-    /// Makes room for one more session or request, by the end of idle sessions if needed. Returns the reason if there is none.
-    async fn make_room(&self, made: Made, principal: Option<&Principal>) -> Result<(), String> {
+    /// Takes the place of one more session or request, by the end of an idle session if needed: one of the same principal first. Returns the
+    /// reason if there is none.
+    async fn place(&self, principal: Option<&Principal>) -> Result<Place, String> {
         let (most, most_of_principal) = (self.options.most_sessions, self.options.most_sessions_of_principal);
+        let take = || self.stateless.take_place(principal, most, most_of_principal);
+        if let Ok(place) = take() {
+            return Ok(place);
+        }
         let goes_on = |session: &str| self.stateless.toolkit().has_background_work(session);
-        if let Some(principal) = principal.filter(|_| made == Made::ForSession) {
-            while self.sessions.count(principal) >= most_of_principal {
-                if !self.sessions.end_longest_idle(Some(principal), goes_on).await {
-                    return Err(format!(
-                        "this client has {most_of_principal} sessions that are in use already; end one, or try later"
-                    ));
+        let making = async {
+            // One at a time, so that no more sessions end than are needed.
+            let _turn = self.making.lock().await;
+            loop {
+                let freed = self.stateless.freed();
+                let full = match take() {
+                    Ok(place) => return Ok(place),
+                    Err(full) => full,
+                };
+                let has_ended = principal.is_some() && self.sessions.end_longest_idle(principal, goes_on)
+                    || full == NoPlace::OfAll && self.sessions.end_longest_idle(None, goes_on);
+                if !has_ended {
+                    return Err(match full {
+                        NoPlace::OfAll => {
+                            format!("{most} sessions are open already, and none of them is idle; try later")
+                        }
+                        NoPlace::OfPrincipal => format!(
+                            "this client has {most_of_principal} sessions and requests already, and none of the sessions is idle; end one, or \
+                             try later"
+                        ),
+                    });
                 }
+                freed.await;
             }
-        }
-        while self.stateless.live() >= most {
-            let freed = self.stateless.freed();
-            // Others may have made room meanwhile, or ended what would have made it.
-            if self.stateless.live() < most {
-                break;
-            }
-            if !self.sessions.end_longest_idle(None, goes_on).await
-                || tokio::time::timeout(FREED_WITHIN, freed).await.is_err()
-            {
-                return Err(format!("{most} sessions are open already, and none of them is idle; try later"));
-            }
-        }
-        Ok(())
+        };
+        let made = tokio::time::timeout(FREED_WITHIN, making).await;
+        made.unwrap_or_else(|_| Err(format!("{most} sessions are open already; try later")))
     }
 
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
@@ -221,11 +239,15 @@ impl<H: ServerHandler> HttpService<H> {
             return refusal;
         }
         let sender = Sender::named(&parts.extensions);
-        if let Some(made) = made(&parts.headers)
-            && let Err(text) = self.make_room(made, sender.principal.as_ref()).await
-        {
-            let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
-            return busy.retry_after(Duration::from_secs(5)).into_response();
+        let mut place = None;
+        if parts.method == Method::POST && !parts.headers.contains_key(SESSION) {
+            match self.place(sender.principal.as_ref()).await {
+                Ok(taken) => place = Some(taken),
+                Err(text) => {
+                    let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
+                    return busy.retry_after(Duration::from_secs(5)).into_response();
+                }
+            }
         }
         if let (Some(connection), Some(revocation)) =
             (parts.extensions.get::<Connection>(), &sender.revocation)
@@ -245,9 +267,9 @@ impl<H: ServerHandler> HttpService<H> {
             }
         }
         let (method, is_json) = (parts.method.clone(), is_json(&parts.headers));
-        let resumes = text(&parts.headers, "last-event-id").and_then(Place::parse);
+        let resumes = text(&parts.headers, "last-event-id").and_then(EventPlace::parse);
         let request = Request::from_parts(parts, Full::new(body.clone()));
-        let mut answer = ProtocolSessions::handle(sender, self.inner.handle(request)).await;
+        let mut answer = ProtocolSessions::handle(sender, place, self.inner.handle(request)).await;
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             answer = no_message(&body);
@@ -277,7 +299,11 @@ fn unknown_session() -> Response<HttpBody> {
 }
 
 /// Returns the answer to a request of a session. `resumes` is the last event of a stream that the client has read.
-async fn of_session(answer: Response<HttpBody>, in_use: InUse, resumes: Option<Place>) -> Response<HttpBody> {
+async fn of_session(
+    answer: Response<HttpBody>,
+    in_use: InUse,
+    resumes: Option<EventPlace>,
+) -> Response<HttpBody> {
     // The session ended between the search for it and its use.
     if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
         return unknown_session();
@@ -339,21 +365,6 @@ fn request_id(body: &[u8]) -> Option<RequestId> {
         _method: serde::de::IgnoredAny,
     }
     serde_json::from_slice(body).ok().map(|message: Message| message.id)
-}
-
-/// The server that is made for a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Made {
-    /// One of a session that begins.
-    ForSession,
-    /// One of this request alone.
-    ForRequest,
-}
-
-/// Returns the server that is made for a request; `None` if it names a session.
-fn made(headers: &http::HeaderMap) -> Option<Made> {
-    let is_free = !headers.contains_key(SESSION);
-    is_free.then(|| if has_sessions(headers) { Made::ForSession } else { Made::ForRequest })
 }
 
 /// Returns true if the version of the protocol, by a request's headers, has sessions.

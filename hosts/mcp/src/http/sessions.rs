@@ -4,7 +4,7 @@
 //! principal is unknown there, as one that does not exist.
 
 use super::stored_answers::{Answers, Budget, Events, Place};
-use crate::server::{Owned, Sender, pause};
+use crate::server::{Owned, Place as ServerPlace, Sender, pause};
 use bytes::Bytes;
 use futures_util::Stream;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -23,8 +23,17 @@ use toolkit_serve::Principal;
 tokio::task_local! {
     /// The sender of the request that rmcp handles in this task.
     static SENDER: Sender;
-    /// The session of the toolkit that was made for the request that rmcp handles in this task.
-    static MADE: Arc<OnceLock<String>>;
+    /// The server that is made for the request that rmcp handles in this task.
+    static MADE: Made;
+}
+
+/// The server that is made for a request.
+#[derive(Debug, Clone, Default)]
+struct Made {
+    /// Its place, until it is made.
+    place: Arc<Mutex<Option<ServerPlace>>>,
+    /// Its session of the toolkit.
+    session: Arc<OnceLock<String>>,
 }
 
 /// Returns the sender of the request that rmcp handles in this task.
@@ -32,10 +41,15 @@ pub(super) fn sender() -> Sender {
     SENDER.try_with(Clone::clone).unwrap_or_default()
 }
 
+/// Returns the place for the server of the request that rmcp handles in this task.
+pub(super) fn place() -> Option<ServerPlace> {
+    MADE.try_with(|made| lock(&made.place).take()).ok().flatten()
+}
+
 /// Notes the session of the toolkit that was made for the request that rmcp handles in this task.
 pub(super) fn note_made(session: Option<&str>) {
     if let Some(session) = session {
-        let _ = MADE.try_with(|made| made.set(session.to_owned()));
+        let _ = MADE.try_with(|made| made.session.set(session.to_owned()));
     }
 }
 
@@ -175,9 +189,14 @@ impl ProtocolSessions {
         Arc::new_cyclic(|me| Self { me: me.clone(), local, known: Mutex::default(), idle, budget })
     }
 
-    /// Runs the handling of a request of a sender.
-    pub(super) async fn handle<T>(sender: Sender, handling: impl Future<Output = T>) -> T {
-        MADE.scope(Arc::default(), SENDER.scope(sender, handling)).await
+    /// Runs the handling of a request of a sender, with a place for the server that is made for it.
+    pub(super) async fn handle<T>(
+        sender: Sender,
+        place: Option<ServerPlace>,
+        handling: impl Future<Output = T>,
+    ) -> T {
+        let made = Made { place: Arc::new(Mutex::new(place)), session: Arc::default() };
+        MADE.scope(made, SENDER.scope(sender, handling)).await
     }
 
     /// Adds a session that the sender of a request begins.
@@ -194,7 +213,7 @@ impl ProtocolSessions {
         });
         let session = Arc::new(ProtocolSession {
             principal: sender.principal,
-            made: MADE.try_with(Arc::clone).unwrap_or_default(),
+            made: MADE.try_with(|made| Arc::clone(&made.session)).unwrap_or_default(),
             uses: Mutex::new(Uses { count: 0, last: Instant::now() }),
             requests: Mutex::default(),
             answers: Mutex::new(Answers::new(self.budget.clone())),
@@ -215,16 +234,10 @@ impl ProtocolSessions {
         Some(InUse::of(session))
     }
 
-    /// Returns the number of sessions of a principal.
-    pub(super) fn count(&self, principal: &Principal) -> usize {
-        let known = lock(&self.known);
-        known.sessions.values().filter(|session| session.principal.as_ref() == Some(principal)).count()
-    }
-
     /// Ends the session that was not used for the longest time, of a principal or of all, and returns false if there is none. A session in
     /// use stays, and one whose end would end the work that `goes_on` tells of: a principal's work is not its session's.
-    pub(super) async fn end_longest_idle(
-        &self,
+    pub(super) fn end_longest_idle(
+        self: &Arc<Self>,
         principal: Option<&Principal>,
         goes_on: impl Fn(&str) -> bool,
     ) -> bool {
@@ -243,9 +256,7 @@ impl ProtocolSessions {
         };
         if let Some((id, session)) = ended {
             tracing::info!("a session of the protocol that was idle ends, because too many are open");
-            if let Err(error) = self.local.close_session(&id).await {
-                tracing::warn!(%error, "a session did not end");
-            }
+            self.end(id);
             drop(session);
         }
         true
@@ -374,9 +385,9 @@ mod tests {
     async fn a_session_whose_client_is_gone_before_it_is_begun_ends_when_it_is_idle() {
         let sessions = ProtocolSessions::new(Duration::from_millis(50));
         let ada = Sender { principal: Some(Principal("ada".to_owned())), revocation: None };
-        let created = ProtocolSessions::handle(ada.clone(), sessions.create_session()).await;
+        let created = ProtocolSessions::handle(ada.clone(), None, sessions.create_session()).await;
         let (id, transport) = created.unwrap();
-        let has = |sender: Sender| ProtocolSessions::handle(sender, sessions.has_session(&id));
+        let has = |sender: Sender| ProtocolSessions::handle(sender, None, sessions.has_session(&id));
         assert!(has(ada.clone()).await.unwrap() && !has(Sender::default()).await.unwrap());
         assert!(sessions.enter(&id, ada.principal.as_ref()).is_some());
         assert!(sessions.enter(&id, None).is_none());

@@ -12,8 +12,7 @@ use super::{Shared, ToolServer};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, futures::Notified};
@@ -87,8 +86,8 @@ pub(super) struct Sessions {
     owner: OnceLock<Option<Principal>>,
     /// Sessions of requests without a protocol session; `None` if all requests belong to this server.
     stateless: Option<Arc<Stateless>>,
-    /// Counts this server, as long as it lives.
-    _live: Option<Live>,
+    /// The place of this server, if it has one.
+    _place: Option<Place>,
 }
 
 /// Sessions of requests without a protocol session, and the jobs and approvals of principals.
@@ -101,14 +100,52 @@ pub(crate) struct Stateless {
     known: Mutex<Known>,
     /// Time for which the session of a principal is kept without a request.
     idle: Duration,
-    live: Arc<Count>,
+    places: Arc<Places>,
 }
 
-/// The number of servers that are there.
+/// The servers that are there: of sessions of the protocol, and of requests without one.
 #[derive(Debug, Default)]
-struct Count {
-    live: AtomicUsize,
+struct Places {
+    taken: Mutex<Taken>,
     freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    by_principal: HashMap<Principal, usize>,
+}
+
+/// The place of a server, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    principal: Option<Principal>,
+}
+
+/// The limit that leaves no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoPlace {
+    OfAll,
+    OfPrincipal,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        {
+            let mut taken = lock(&self.places.taken);
+            taken.all -= 1;
+            if let Some(principal) = &self.principal
+                && let Some(count) = taken.by_principal.get_mut(principal)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    taken.by_principal.remove(principal);
+                }
+            }
+        }
+        self.places.freed.notify_waiters();
+    }
 }
 
 /// The sessions of principals, the one that was used last at the end.
@@ -147,33 +184,41 @@ impl Drop for Stateless {
     }
 }
 
-#[derive(Debug)]
-struct Live(Arc<Count>);
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.0.live.fetch_sub(1, Ordering::Relaxed);
-        self.0.freed.notify_waiters();
-    }
-}
-
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
     /// Creates the sessions for all clients of one server, each a copy of `base`. The session of a principal ends after the time `idle`
     /// without a request. Read states of a connection's session count for those of other connections for the same time.
     pub(crate) fn new(base: ToolServer, idle: Duration) -> Arc<Self> {
         let reads = SharedReads::new(super::session_id(), idle);
-        Arc::new(Self { base, reads, known: Mutex::default(), idle, live: Arc::default() })
+        Arc::new(Self { base, reads, known: Mutex::default(), idle, places: Arc::default() })
     }
 
-    /// The number of servers made by [`server`](Self::server) that are still there.
-    pub(crate) fn live(&self) -> usize {
-        self.live.live.load(Ordering::Relaxed)
+    /// Takes a place for a server, if fewer than `most` are taken, and fewer than `most_of_principal` by the principal.
+    pub(crate) fn take_place(
+        &self,
+        principal: Option<&Principal>,
+        most: usize,
+        most_of_principal: usize,
+    ) -> Result<Place, NoPlace> {
+        let mut taken = lock(&self.places.taken);
+        let own =
+            principal.and_then(|principal| taken.by_principal.get(principal)).copied().unwrap_or_default();
+        if own >= most_of_principal {
+            return Err(NoPlace::OfPrincipal);
+        }
+        if taken.all >= most {
+            return Err(NoPlace::OfAll);
+        }
+        taken.all += 1;
+        if let Some(principal) = principal {
+            taken.by_principal.insert(principal.clone(), own + 1);
+        }
+        Ok(Place { places: Arc::clone(&self.places), principal: principal.cloned() })
     }
 
-    /// Waits until one of them is gone, from now on.
+    /// Waits until a place is free, from now on.
     pub(crate) fn freed(&self) -> Notified<'_> {
-        self.live.freed.notified()
+        self.places.freed.notified()
     }
 
     /// The toolkit of all clients.
@@ -183,11 +228,9 @@ impl Stateless {
 
     /// A server for one session of the protocol, or for one request. A principal's background jobs and approvals are those of all its
     /// sessions.
-    pub(crate) fn server(self: &Arc<Self>, sender: Sender) -> ToolServer {
-        self.live.live.fetch_add(1, Ordering::Relaxed);
-        let live = Some(Live(Arc::clone(&self.live)));
+    pub(crate) fn server(self: &Arc<Self>, sender: Sender, place: Place) -> ToolServer {
         let (owner, stateless) = (OnceLock::from(sender.principal.clone()), Some(Arc::clone(self)));
-        let sessions = Sessions { owner, stateless, _live: live };
+        let sessions = Sessions { owner, stateless, _place: Some(place) };
         let session = match &sender.principal {
             Some(principal) => self.of_principal(principal, sender.revocation).1,
             None => OwnedSession::new(&self.base.0.toolkit),
@@ -258,8 +301,12 @@ impl Stateless {
         let needed = (entry.server.clone(), Arc::clone(&entry.session));
         let mut ended = None;
         if known.sessions.len() >= MAX_SESSIONS {
-            let oldest = known.sessions.iter().position(|other| !other.is_used()).unwrap_or_default();
-            ended = known.sessions.remove(oldest);
+            // Of those that nobody uses, one whose end ends no job; if all are in use, none.
+            let toolkit = &self.base.0.toolkit;
+            let has_jobs = |other: &OfPrincipal| toolkit.has_background_work(&other.session.id);
+            let mut unused = known.sessions.iter().enumerate().filter(|(_, other)| !other.is_used());
+            let oldest = unused.clone().find(|(_, other)| !has_jobs(other)).or_else(|| unused.next());
+            ended = oldest.map(|(place, _)| place).and_then(|place| known.sessions.remove(place));
         }
         known.sessions.push_back(entry);
         if !std::mem::replace(&mut known.is_watched, true) {

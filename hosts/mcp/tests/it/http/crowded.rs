@@ -144,8 +144,15 @@ async fn one_principal_ends_its_own_sessions_and_no_others() {
     for (place, session) in of_eve.iter().enumerate() {
         assert_eq!(crowd.lives(session, eve).await, place >= 3, "{place}");
     }
+    // A session that begins with the version without sessions is one of them, too.
+    let headers = [("x-user", "eve"), ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "initialize")];
+    for _ in 0..3 {
+        crowd.server.message(&headers, initialize()).await;
+    }
+    assert!(crowd.lives(&of_ada, ada).await);
+    let of_eve = [crowd.open(eve).await, crowd.open(eve).await];
     // The jobs of a principal are those of all its sessions, and end with none of them.
-    crowd.work(&of_eve[3], eve, true).await;
+    crowd.work(&of_eve[0], eve, true).await;
     crowd.open(eve).await;
-    assert!(!crowd.lives(&of_eve[4], eve).await && crowd.lives(&of_eve[3], eve).await);
+    assert!(!crowd.lives(&of_eve[1], eve).await && crowd.lives(&of_eve[0], eve).await);
 }

@@ -8,7 +8,7 @@ use crate::workspace::{Result, Workspace};
 const LIMITS: &[Limit] = &[
     Limit { package: "agent-toolkit", features: "--no-default-features", crates: 43 },
     Limit { package: "agent-toolkit", features: "--features=default", crates: 65 },
-    Limit { package: "toolkit-mcp", features: "--no-default-features", crates: 115 },
+    Limit { package: "toolkit-mcp", features: "--no-default-features", crates: 125 },
     Limit { package: "toolkit-cli", features: "--features=default", crates: 384 },
 ];
 

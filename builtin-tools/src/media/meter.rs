@@ -17,7 +17,7 @@ const SECOND_OF_SPEECH: f64 = 50.0;
 /// Characters that are spoken in a second, at least.
 const CHARACTERS_PER_SECOND: f64 = 10.0;
 
-/// What a request is expected to use.
+/// The usage that is expected of a request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Expected {
     usage: EndpointUsage,

@@ -42,7 +42,7 @@ fn a_search_finds_what_is_there_or_says_that_it_could_not_read() {
                 (&grep, json!({ "pattern": "needle", "path": "a/needle.txt" })),
                 (&glob, json!({ "pattern": "**/needle*" })),
             ] {
-                // What is opened once and kept is there.
+                // All that is opened once and kept is there now.
                 toolbox.call(arguments.clone()).await.expect_ok();
                 let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
                 taken.truncate(taken.len().saturating_sub(free));

@@ -1,7 +1,7 @@
 //! Requests to the endpoint.
 
 use crate::fault::{self, ErrorBody};
-use crate::metered;
+use crate::metered::{self, Charge};
 use crate::settings::{LlmTaskSettings, ResponseFormat, TaskPrice};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, StatusCode};
@@ -40,17 +40,6 @@ pub(crate) struct Said {
     pub(crate) content: String,
     /// True if the answer was cut off at the token limit.
     pub(crate) is_cut: bool,
-}
-
-/// The usage that a request is charged with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Charge {
-    /// It was not accepted, or the endpoint was not reached.
-    Nothing,
-    /// The endpoint reported the tokens of the request and of the answer.
-    Tokens(u64, u64),
-    /// Perhaps it was answered, and the usage is unknown.
-    Unknown,
 }
 
 /// Token usage of all attempts together.

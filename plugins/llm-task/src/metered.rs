@@ -1,9 +1,19 @@
 //! The meter of the host, for requests to the endpoint.
 
-use crate::chat::Charge;
 use crate::settings::TaskPrice;
 use toolkit::metering::{EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use toolkit::prelude::*;
+
+/// The usage that a request is charged with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Charge {
+    /// It was not accepted, or the endpoint was not reached.
+    Nothing,
+    /// The endpoint reported the tokens of the request and of the answer.
+    Tokens(u64, u64),
+    /// Perhaps it was answered, and the usage is unknown.
+    Unknown,
+}
 
 /// A request, counted if the host has a meter.
 pub(crate) struct MeteredRequest {

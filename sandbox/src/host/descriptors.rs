@@ -28,12 +28,3 @@ pub fn raise_descriptor_limit() {
 pub(super) fn of_commands() -> Option<u64> {
     BEFORE.get().copied()
 }
-
-/// Sets the soft limit that the host passed to the spawner as its second argument.
-pub(crate) fn lower() {
-    let given = std::env::args().nth(2).and_then(|number| number.parse().ok());
-    if let Some(current) = given {
-        let maximum = getrlimit(Resource::Nofile).maximum;
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum });
-    }
-}

@@ -25,7 +25,10 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper, setsid};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getrlimit, pidfd_open, set_child_subreaper, setrlimit,
+    setsid,
+};
 
 use super::next::{Next, Waiting};
 use super::polling::{drain, timeout};
@@ -70,7 +73,7 @@ pub(crate) fn run() -> ! {
         sys::leave(1);
     }
     sys::close_inherited();
-    crate::host::descriptors::lower();
+    lower_descriptor_limit();
     let code = match prepare() {
         Ok((mut spawner, children)) => {
             spawner.serve(&children);
@@ -79,6 +82,15 @@ pub(crate) fn run() -> ! {
         Err(_) => 1,
     };
     sys::leave(code)
+}
+
+/// Sets the soft limit of open files that the host passed as the second argument: that of commands.
+fn lower_descriptor_limit() {
+    let given = std::env::args().nth(2).and_then(|number| number.parse().ok());
+    if let Some(current) = given {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum });
+    }
 }
 
 fn prepare() -> rustix::io::Result<(Spawner, OwnedFd)> {

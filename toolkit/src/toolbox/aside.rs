@@ -15,7 +15,8 @@ impl ToolContext {
     /// again, behind the calls that came meanwhile, and then this method returns. [`ask`](Self::ask) and [`elicit`](Self::elicit) wait in
     /// the same way.
     ///
-    /// A wait that is dropped before its end, as by a time limit of one's own, has the call take them again at its next `.await`.
+    /// A wait that is dropped before its end, as by a time limit of one's own, has the call take them again at its next `.await`; a function that
+    /// blocks a thread has none, and lets its waits end. Of several waits at the same time, the first that ends has the call take them again.
     ///
     /// The future must only wait. Whatever it changes, it changes while other calls of the session run. After the wait, read again what
     /// those may have changed.

@@ -18,6 +18,9 @@ impl ToolContext {
     /// The call is processed like every call: policy, arguments, output limits. Its id is this call's id with a number
     /// after a `/`. It is cancelled together with this call. Calls can be nested 16 deep.
     ///
+    /// While all calls that a tool made wait [aside](Self::wait_aside) or for a person, other calls of the session run. So a function that goes on
+    /// beside such a call must not change anything itself: let a call do that, which has its turn again first.
+    ///
     /// Simultaneous calls are scheduled like those of a model: read-only calls run together, others alone. A `read_only`
     /// tool can only call `read_only` tools, because otherwise it would not be read-only.
     ///

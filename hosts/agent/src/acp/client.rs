@@ -96,6 +96,14 @@ impl Waiting {
         }
     }
 
+    /// Waits as [`answer`](Self::answer) does, but for ever if the editor is gone: that is no answer of a person, and what waits is interrupted.
+    pub(super) async fn answer_of_person(mut self) -> Result<Value, Fault> {
+        match (&mut self.answer).await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
     /// Takes the answer if it is there.
     pub(super) fn try_answer(&mut self) -> Option<Result<Value, Fault>> {
         self.answer.try_recv().ok()

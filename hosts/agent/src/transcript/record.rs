@@ -161,6 +161,16 @@ pub(crate) enum Record {
     },
 }
 
+impl Record {
+    /// What the segments before add up to, if it is the line that tells so.
+    pub(crate) fn carried(&self) -> Option<&Carried> {
+        match self {
+            Self::Carried(carried) => Some(carried),
+            _ => None,
+        }
+    }
+}
+
 /// The first line of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

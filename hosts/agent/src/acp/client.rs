@@ -87,17 +87,8 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// Waits for the answer, for ever if the editor is gone: that is no answer of a person, and what waits is interrupted.
     pub(super) async fn answer(mut self) -> Result<Value, Fault> {
-        let gone = || Fault::new(Fault::INTERNAL, "the editor is gone");
-        let closed = self.client.0.outbox.closed().clone();
-        tokio::select! {
-            answer = &mut self.answer => answer.unwrap_or_else(|_| Err(gone())),
-            () = closed.cancelled() => Err(gone()),
-        }
-    }
-
-    /// Waits as [`answer`](Self::answer) does, but for ever if the editor is gone: that is no answer of a person, and what waits is interrupted.
-    pub(super) async fn answer_of_person(mut self) -> Result<Value, Fault> {
         match (&mut self.answer).await {
             Ok(answer) => answer,
             Err(_) => std::future::pending().await,

@@ -47,7 +47,7 @@ impl Editor {
             return Answer::deny_saying("the user denied this for the whole session");
         }
         let answer = self.link.client.request("session/request_permission", &self.request(pending, ask));
-        let outcome = match answer.answer_of_person().await {
+        let outcome = match answer.answer().await {
             Ok(result) => result["outcome"].clone(),
             Err(fault) => return unanswered(&fault),
         };
@@ -108,7 +108,7 @@ impl Editor {
         if let Some(id) = id {
             params["toolCallId"] = id.into();
         }
-        match self.link.client.request("elicitation/create", &params).answer_of_person().await {
+        match self.link.client.request("elicitation/create", &params).answer().await {
             Ok(result) => submitted(&result),
             Err(fault) => unanswered(&fault),
         }

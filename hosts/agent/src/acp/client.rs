@@ -106,3 +106,20 @@ impl Drop for Waiting {
         self.client.waiting().remove(&self.id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn an_editor_that_is_gone_answers_nothing() {
+        let client = Client::default();
+        let waiting = client.request("session/request_permission", &json!({}));
+        client.outbox().closed().cancel();
+        tokio::time::timeout(Duration::ZERO, waiting.answer()).await.unwrap_err();
+        let waiting = client.request("session/request_permission", &json!({}));
+        client.answered(&json!(waiting.id), Ok(json!("yes")));
+        assert_eq!(waiting.answer().await.unwrap(), json!("yes"));
+    }
+}

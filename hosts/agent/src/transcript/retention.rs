@@ -150,8 +150,8 @@ impl Transcripts {
     }
 
     /// Removes conversations as [`clean_up`](Self::clean_up) does, except those for which the function returns true: a host that keeps messages for
-    /// them that no run has consumed keeps them so. It gets the id of each transcript, while nobody can open the conversation. Earlier segments are
-    /// removed as those of an open conversation are. Blocks.
+    /// them that no run has consumed keeps them so. It gets the id of each transcript of a conversation, while that of its root is locked. Earlier
+    /// segments are removed as those of an open conversation are. Blocks.
     pub fn clean_up_except(&self, retention: &Retention, is_kept: impl Fn(&str) -> bool) -> CleanUp {
         let mut cleaned = CleanUp::default();
         self.store.remove_unfinished();

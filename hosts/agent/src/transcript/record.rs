@@ -162,7 +162,7 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// What the segments before add up to, if it is the line that tells so.
+    /// Returns the sum of the segments before, if it is the line that tells it.
     pub(crate) fn carried(&self) -> Option<&Carried> {
         match self {
             Self::Carried(carried) => Some(carried),

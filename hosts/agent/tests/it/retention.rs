@@ -342,7 +342,9 @@ async fn files_of_others_are_left_alone() {
     }
     fs::create_dir(file("notes.files")).unwrap();
     let unfinished = [file("notes.new"), file("notes.2.new")];
-    unfinished.iter().for_each(|path| fs::write(path, "").unwrap());
+    for path in &unfinished {
+        fs::write(path, "").unwrap();
+    }
     // Behind a gap there is no segment.
     assert_eq!(agent(&transcripts, []).resume(&id).unwrap().id(), id);
     let cleaned = transcripts.clean_up(&Retention::new().max_count(0).max_segments(1));

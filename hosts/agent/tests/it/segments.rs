@@ -175,7 +175,7 @@ async fn a_message_that_cannot_be_read_any_more_is_not_rewound() {
     let error = rewind(Some(begin(2) - 2)).unwrap_err();
     assert!(is_missing(&error), "{error}");
     assert!(rewind(Some(2)).is_ok() && rewind(Some(begin(2))).is_ok());
-    // What the removed segments had is still put back.
+    // The copies of the removed segments are still put back.
     let changed = transcripts.directory().join("changed");
     fs::write(&changed, "now").unwrap();
     let copies = file.with_extension("files");

@@ -142,7 +142,7 @@ impl LoopTools {
                 .description(description)
                 .input_schema(schema)
                 .auto_execute()
-                .build(|_, args| async move { ToolOutput::json(&args.into_map()) })
+                .build(|_, args| async move { ToolOutput::json(args.into_map()) })
                 .expect("the schema of the loop's own tools is valid")
         };
         let finish = tool(
@@ -163,7 +163,7 @@ impl LoopTools {
         );
         let search = ToolSearch::tool(ToolSearch::NAME)
             .alias(FIND_TOOLS)
-            .build(|_, args| async move { ToolOutput::json(&args.into_map()) })
+            .build(|_, args| async move { ToolOutput::json(args.into_map()) })
             .expect("the schema of the search is valid");
         let toolkit = Toolkit::empty()
             .tool(finish.clone())

@@ -1,6 +1,6 @@
 //! Putting files back as they were before a turn, from copies that were kept when tools changed them.
 
-use crate::transcript::{Damage, Header, Record, TranscriptError, Transcripts, now};
+use crate::transcript::{Damage, Header, Loaded, Record, TranscriptError, Transcripts, now};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -156,37 +156,19 @@ impl Transcripts {
     ///
     /// # Errors
     ///
-    /// There is no such transcript or message, the transcript is that of a sub-agent, or the copies cannot be read. A file that cannot
-    /// be put back is part of the answer.
+    /// There is no such transcript or message, the message cannot be read any more, the transcript is that of a sub-agent, or the copies cannot be
+    /// read. A file that cannot be put back is part of the answer.
     pub fn rewind(&self, id: &str, options: RewindOptions) -> Result<Rewound, TranscriptError> {
         let RewindOptions { message, force } = options;
         let loaded = self.load_history(id, Damage::Stop)?;
         if let Some(parent) = loaded.header.delegating().cloned() {
             return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
         }
-        let answers: Vec<(u64, u32, bool)> = loaded
-            .records
-            .iter()
-            .filter_map(|record| match record {
-                Record::Answer { id, turn, answer } => {
-                    Some((*id, *turn, answer.message.tool_calls().next().is_some()))
-                }
-                _ => None,
-            })
-            .collect();
-        let last = loaded.conversation.next_id().saturating_sub(1);
-        let from = message.unwrap_or(0);
-        if message.is_some_and(|message| message == 0 || message > last) {
-            return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message: from, last });
-        }
-        // The results of an answer belong to its turn.
-        let is_after =
-            |(answer, _, has_calls): &&(u64, u32, bool)| *answer >= from || *has_calls && answer + 1 == from;
-        let Some((_, turn, _)) = answers.iter().find(is_after) else { return Ok(Rewound::default()) };
+        let turn = message.map_or(Ok(0), |message| turn_of(&loaded, id, message))?;
         let directory = self.copies(id)?;
         let changes = read_changes(&directory)?;
         let mut rewound = Rewound::default();
-        let is_undone = |change: &&Change| change.turn.is_some_and(|of| of >= *turn);
+        let is_undone = |change: &&Change| change.turn.is_some_and(|of| of >= turn);
         // The first change of a file since then says what it had before; the last one of all, what it was left with.
         let mut targets: BTreeMap<&Path, Option<&Content>> = BTreeMap::new();
         for change in changes.iter().filter(is_undone) {
@@ -204,7 +186,16 @@ impl Transcripts {
                 Err(error) => rewound.failed.push((path.to_owned(), error.to_string())),
             }
         }
-        rewound.not_covered = self.not_covered(&loaded.records, id, *turn);
+        rewound.not_covered = self.not_covered(&loaded.records, id, turn);
+        let first = message.unwrap_or(0);
+        let missing = loaded.missing.iter().filter(|missing| missing.end > first);
+        rewound.not_covered.extend(missing.map(|missing| {
+            format!(
+                "the commands in messages {} to {}, which cannot be read any more",
+                missing.start,
+                missing.end - 1
+            )
+        }));
         Ok(rewound)
     }
 
@@ -227,6 +218,29 @@ impl Transcripts {
             }
         }
         found
+    }
+}
+
+/// The turn of a message: that of the first answer from it on. The results of an answer belong to its turn.
+fn turn_of(loaded: &Loaded, id: &str, message: u64) -> Result<u32, TranscriptError> {
+    let last = loaded.conversation.next_id().saturating_sub(1);
+    if message == 0 || message > last {
+        return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message, last });
+    }
+    let of_answer = |record: &Record| match record {
+        Record::Answer { id, turn, answer } => {
+            let has_calls = answer.message.tool_calls().next().is_some();
+            (*id >= message || has_calls && *id + 1 == message).then_some((*id, *turn))
+        }
+        _ => None,
+    };
+    // Without an answer, only the changes of later turns are taken back, of which the lines may be damaged.
+    let (answer, turn) =
+        loaded.records.iter().find_map(of_answer).unwrap_or((last, loaded.conversation.turns));
+    // The answer may be one that cannot be read.
+    match loaded.missing.iter().find(|missing| missing.start <= answer && message < missing.end) {
+        Some(missing) => Err(TranscriptError::missing(id, missing)),
+        None => Ok(turn),
     }
 }
 

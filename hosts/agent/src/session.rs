@@ -104,7 +104,7 @@ impl Agent {
             let parent = delegating.transcript.clone();
             return Err(TranscriptError::SubAgent { id: parent.clone(), parent });
         }
-        self.transcripts(parent)?.existing(parent)?;
+        let _kept = self.transcripts(parent)?.keep_family(parent)?;
         Session::start(self, request, Some(parent.to_owned()))
     }
 
@@ -129,6 +129,8 @@ impl Agent {
         let mut id = transcript.to_owned();
         let mut damage = None;
         let mut opened = BTreeSet::new();
+        // A clean-up removes no damaged transcript before its fork is open.
+        let mut held = Vec::new();
         loop {
             let error = match Session::resume(self, &id) {
                 Ok(mut session) => {
@@ -146,7 +148,9 @@ impl Agent {
                 // The fork may have been damaged, too.
                 TranscriptError::Corrupt { line, reason, .. } if opened.insert(id.clone()) => {
                     damage.get_or_insert_with(|| (*line, reason.clone()));
-                    id = self.transcripts(&id)?.fork_before_damage(&id)?;
+                    let (fork, damaged) = self.transcripts(&id)?.fork_before_damage(&id)?;
+                    held.push(damaged);
+                    id = fork;
                 }
                 _ => return Err(error),
             }

@@ -29,8 +29,9 @@ pub(crate) use writer::Writer;
 
 use serde::Serialize;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_models::Message;
 
@@ -47,6 +48,8 @@ const MAX_ID_BYTES: usize = 100;
 pub struct Transcripts {
     directory: PathBuf,
     store: Arc<dyn TranscriptStore>,
+    /// Read while a transcript is made that belongs to another one, written while a conversation is removed.
+    joining: Arc<RwLock<()>>,
 }
 
 /// Why a transcript cannot be used.
@@ -134,6 +137,19 @@ pub enum TranscriptError {
         /// The last number that there is.
         last: u64,
     },
+    /// Messages cannot be read that are needed.
+    #[error(
+        "messages {first} to {last} of transcript `{id}` cannot be read: they were removed with an earlier segment, or are damaged; name a later \
+         message, or none"
+    )]
+    MissingMessages {
+        /// The id.
+        id: String,
+        /// The first one.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
 }
 
 impl TranscriptError {
@@ -142,6 +158,10 @@ impl TranscriptError {
             io::ErrorKind::WouldBlock => Self::InUse { path: path.to_owned() },
             _ => Self::Io { action, path: path.to_owned(), reason: error.to_string() },
         }
+    }
+
+    pub(crate) fn missing(id: &str, missing: &Range<u64>) -> Self {
+        Self::MissingMessages { id: id.to_owned(), first: missing.start, last: missing.end.saturating_sub(1) }
     }
 }
 
@@ -188,12 +208,12 @@ impl Transcripts {
     /// Returns the transcripts in a directory, which need not be there yet.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         let directory = directory.into();
-        Self { store: Arc::new(FileStore::new(&directory)), directory }
+        Self { store: Arc::new(FileStore::new(&directory)), directory, joining: Arc::default() }
     }
 
     /// Returns the transcripts of a store. The directory, which need not be there yet, has the copies of changed files alone.
     pub fn in_store(store: Arc<dyn TranscriptStore>, directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), store }
+        Self { directory: directory.into(), store, joining: Arc::default() }
     }
 
     /// Returns the directory.

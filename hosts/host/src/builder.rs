@@ -13,6 +13,8 @@ use crate::servers::{self, McpSelection};
 #[cfg(feature = "mcp")]
 use std::collections::BTreeMap;
 use std::fmt;
+#[cfg(feature = "agent")]
+use std::sync::Arc;
 use std::sync::Mutex;
 use toolkit::{
     Approver, Builder, Caller, Toolkit,
@@ -38,6 +40,7 @@ type Report = Box<dyn Fn(Result<Reloaded, BootstrapError>) + Send + Sync>;
 /// | background tasks | [`background_tasks`](Self::background_tasks) | hourly clean-up, also of old conversations; a changed configuration is reloaded |
 /// | MCP servers | `mcp_servers`, `further_mcp_servers` | all of the configuration |
 /// | agents | `agents` | checkpoints of changed files, transcripts in the data directory |
+/// | conversations that no clean-up removes | `is_kept` | those that are open, wait for a person or have a run that has not ended |
 /// | meter | `meter` | counts what requests to models and endpoints use, in memory, without budgets |
 /// | models | – | the default model answers tools that ask a model, and MCP servers that are allowed to |
 #[must_use = "it does nothing before `build`"]
@@ -51,6 +54,8 @@ pub struct HostBuilder {
     agents: bool,
     #[cfg(feature = "agent")]
     meter: Meter,
+    #[cfg(feature = "agent")]
+    is_kept: retention::IsKept,
     #[cfg(feature = "mcp")]
     selection: McpSelection,
     #[cfg(feature = "mcp")]
@@ -76,6 +81,8 @@ impl Host {
             agents: true,
             #[cfg(feature = "agent")]
             meter: Meter::new(),
+            #[cfg(feature = "agent")]
+            is_kept: Arc::new(|_| false),
             #[cfg(feature = "mcp")]
             selection: McpSelection::All,
             #[cfg(feature = "mcp")]
@@ -137,6 +144,13 @@ impl HostBuilder {
     #[cfg(feature = "agent")]
     pub fn meter(self, meter: Meter) -> Self {
         Self { meter, ..self }
+    }
+
+    /// Sets the function that returns true for the id of a transcript whose conversation the hourly clean-up keeps: a host has messages for it that no
+    /// run has consumed. It is called on a thread that may block, while nobody can open the conversation.
+    #[cfg(feature = "agent")]
+    pub fn is_kept(self, is_kept: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self { is_kept: Arc::new(is_kept), ..self }
     }
 
     /// Sets which MCP servers of the configuration are started.
@@ -223,6 +237,8 @@ impl HostBuilder {
             agents: self.agents,
             #[cfg(feature = "agent")]
             meter: self.meter,
+            #[cfg(feature = "agent")]
+            is_kept: self.is_kept,
         })
     }
 
@@ -265,6 +281,8 @@ pub struct PreparedHost {
     agents: bool,
     #[cfg(feature = "agent")]
     meter: Meter,
+    #[cfg(feature = "agent")]
+    is_kept: retention::IsKept,
 }
 
 impl PreparedHost {
@@ -289,7 +307,7 @@ impl PreparedHost {
             _follow: toolkit.follow_configuration(self.load.clone(), report),
             #[cfg(feature = "agent")]
             _retention: (self.transcripts.clone().filter(|_| self.agents))
-                .map(|transcripts| retention::spawn_clean_up(&toolkit, transcripts)),
+                .map(|transcripts| retention::spawn_clean_up(&toolkit, transcripts, self.is_kept)),
         });
         Ok(Host {
             toolkit,

@@ -1,9 +1,10 @@
 //! The section `transcripts` of the configuration: how long conversations of agents are kept.
 
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use toolkit::Toolkit;
 use toolkit::config::{ConfigSection, Configuration};
 use toolkit_agent::{Retention, Transcripts};
@@ -11,10 +12,12 @@ use toolkit_agent::{Retention, Transcripts};
 /// The section.
 const SECTION: &str = "transcripts";
 const EVERY: Duration = Duration::from_hours(1);
+/// The time before the first clean-up: a host that was restarted opens again what goes on.
+const FIRST: Duration = Duration::from_mins(10);
 const DAY: Duration = Duration::from_hours(24);
 
-/// Conversations of agents, in the directory `agents` of the data directory. Without a limit, all are kept. One that is open, or has a question
-/// that nobody has answered, is kept in any case.
+/// Conversations of agents, in the directory `agents` of the data directory. Without a limit, all are kept. One that is open, has a question that
+/// nobody has answered, or a run that has not ended, is kept in any case.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "each setting is a limit")]
@@ -26,7 +29,8 @@ struct TranscriptSettings {
     /// Maximum number of conversations, from 1 to 1000000. Those of sub-agents count as part of the one that delegated. The oldest are removed first.
     #[arg(range(1..=1_000_000))]
     max_count: Option<u64>,
-    /// Maximum size of all conversations together in bytes, with the copies of changed files, at least 1 MiB. The oldest are removed first.
+    /// Maximum size of all conversations together in bytes, with the copies of changed files, at least 1 MiB. One that does not fit beside later ones
+    /// is removed; the latest one is kept whatever its size.
     #[arg(range(1_048_576..))]
     max_bytes: Option<u64>,
     /// Maximum number of segments of a conversation, from 1 to 1000000: a new one begins after each summary. The oldest are removed first, and with
@@ -47,19 +51,23 @@ impl Drop for RetentionTask {
     }
 }
 
-/// Removes the conversations that are beyond the limits of the configuration, now and every hour.
-pub(crate) fn spawn_clean_up(toolkit: &Toolkit, transcripts: Transcripts) -> RetentionTask {
-    RetentionTask(Handle::current().spawn(clean_up_hourly(toolkit.clone(), transcripts)))
+/// Returns true for the id of a transcript that is kept in any case.
+pub(crate) type IsKept = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Removes the conversations that are beyond the limits of the configuration, after some minutes and then every hour.
+pub(crate) fn spawn_clean_up(toolkit: &Toolkit, transcripts: Transcripts, is_kept: IsKept) -> RetentionTask {
+    RetentionTask(Handle::current().spawn(clean_up_hourly(toolkit.clone(), transcripts, is_kept)))
 }
 
-async fn clean_up_hourly(toolkit: Toolkit, transcripts: Transcripts) {
-    let mut hours = interval(EVERY);
+async fn clean_up_hourly(toolkit: Toolkit, transcripts: Transcripts, is_kept: IsKept) {
+    let mut hours = interval_at(Instant::now() + FIRST, EVERY);
     hours.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         hours.tick().await;
         let Some(retention) = retention(&toolkit.configuration()) else { continue };
-        let transcripts = transcripts.clone();
-        let cleaned = tokio::task::spawn_blocking(move || transcripts.clean_up(&retention)).await;
+        let (transcripts, is_kept) = (transcripts.clone(), Arc::clone(&is_kept));
+        let clean_up = move || transcripts.clean_up_except(&retention, |id| is_kept(id));
+        let cleaned = tokio::task::spawn_blocking(clean_up).await;
         let Ok(cleaned) = cleaned else { continue };
         for (id, error) in &cleaned.failed {
             tracing::warn!(target: "toolkit", transcript = id, error, "a conversation cannot be removed");

@@ -87,12 +87,11 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// Waits for the answer, for ever if the editor is gone: that is no answer of a person, and what waits is interrupted.
     pub(super) async fn answer(mut self) -> Result<Value, Fault> {
-        let gone = || Fault::new(Fault::INTERNAL, "the editor is gone");
-        let closed = self.client.0.outbox.closed().clone();
-        tokio::select! {
-            answer = &mut self.answer => answer.unwrap_or_else(|_| Err(gone())),
-            () = closed.cancelled() => Err(gone()),
+        match (&mut self.answer).await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
         }
     }
 
@@ -105,5 +104,22 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.client.waiting().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn an_editor_that_is_gone_answers_nothing() {
+        let client = Client::default();
+        let waiting = client.request("session/request_permission", &json!({}));
+        client.outbox().closed().cancel();
+        tokio::time::timeout(Duration::ZERO, waiting.answer()).await.unwrap_err();
+        let waiting = client.request("session/request_permission", &json!({}));
+        client.answered(&json!(waiting.id), Ok(json!("yes")));
+        assert_eq!(waiting.answer().await.unwrap(), json!("yes"));
     }
 }

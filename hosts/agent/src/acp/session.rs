@@ -247,6 +247,12 @@ impl Session {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let Some(Ended { result, .. }) = ended else {
             if receipt.is_consumed().await {
+                if self.conversation.has_ended() {
+                    return Err(Fault::new(
+                        Fault::INTERNAL,
+                        "the prompt was interrupted, since the agent ends; load the session and send the prompt again with its `messageId`, so that it goes on",
+                    ));
+                }
                 return Err(Fault::new(
                     Fault::REQUEST,
                     "an earlier prompt with this `messageId` was taken up, and its end is not known any more; load the session to see what came of it",

@@ -62,7 +62,7 @@ pub struct Receipt(pub(super) watch::Receiver<Outcome>);
 pub(super) enum Outcome {
     Waits,
     Ended(Ended),
-    /// A run of an earlier process, or one of long ago, consumed it, and its account is not held any more.
+    /// A run of an earlier process, or one of long ago, consumed it, and its account is not held any more; or its run was interrupted.
     Consumed,
     /// It was withdrawn, or the conversation ended before it was consumed.
     NotConsumed,
@@ -75,8 +75,8 @@ impl Receipt {
     }
 
     /// Waits for the end of the run that consumes the message. Returns `None` if the message was withdrawn, if the conversation ended before, or if
-    /// it [was consumed](Self::is_consumed) by a run of which the account is not held: one that a later message superseded, or that ended before
-    /// 100 others.
+    /// it [was consumed](Self::is_consumed) by a run of which the account is not held: one that a later message superseded, that ended before 100
+    /// others, or that was [interrupted](super::Conversation::interrupt).
     pub async fn ended(self) -> Option<Ended> {
         match self.outcome().await {
             Outcome::Ended(ended) => Some(ended),
@@ -184,6 +184,17 @@ impl Flights {
                 true
             }
             _ => true,
+        });
+    }
+
+    /// Tells the senders of the messages that a run has consumed that it was interrupted. No other run begins: the others end with the conversation.
+    pub(super) fn run_interrupted(&mut self, run: &str) {
+        self.0.retain(|flight| {
+            let is_its = matches!(&flight.place, Place::Consumed(consumer) if consumer == run);
+            if is_its {
+                flight.outcome.send_replace(Outcome::Consumed);
+            }
+            !is_its
         });
     }
 

@@ -68,6 +68,11 @@ pub enum ObservedEvent {
         /// Its account.
         result: Box<ToolAgentResult>,
     },
+    /// The run was interrupted, as by a crash: it has no end, and goes on when the conversation is opened again.
+    RunInterrupted {
+        /// The id of the run.
+        run: String,
+    },
     /// The conversation has ended. Nothing follows.
     Ended,
 }

@@ -132,7 +132,7 @@ async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) -> b
     };
     let agent = or_cancelled(mode.apply(&agent), &cancel).await.unwrap_or(agent);
     session.set_agent(agent);
-    let options = RunOptions::new().cancel(cancel).interrupt(interrupt).run(run.clone()).observer({
+    let options = RunOptions::new().cancel(cancel).interrupt(interrupt.clone()).run(run.clone()).observer({
         let (shared, run) = (Arc::clone(shared), run.clone());
         move |event| observe(&shared, &run, event)
     });
@@ -140,11 +140,12 @@ async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) -> b
         Some(IncomingMessage { id, request, .. }) => session.run(request, options.consumes(id)).await,
         None => session.go_on(options).await,
     };
-    let ended = Ended { run: run.clone(), result: Arc::new(result) };
-    let without_steps = ToolAgentResult { steps: Vec::new(), ..ToolAgentResult::clone(&ended.result) };
+    // The run may have ended just before the interruption.
+    let is_interrupted = interrupt.is_cancelled()
+        && result.stop_reason == StopReason::Cancelled
+        && session.end_of(&run).is_none();
     let mut state = shared.lock();
     state.running = None;
-    state.runs.finish(run.clone(), without_steps);
     // The transcript is the truth: a line may be there of which nothing could be told.
     for id in state.flights.of_run() {
         if session.consumer(&id) == Some(&run) {
@@ -153,6 +154,14 @@ async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) -> b
     }
     // A message that came too late for this run is a task of its own.
     session.steering().remove_messages();
+    if is_interrupted {
+        state.flights.run_interrupted(&run);
+        shared.watch.send(ObservedEvent::RunInterrupted { run });
+        return true;
+    }
+    let without_steps = ToolAgentResult { steps: Vec::new(), ..result.clone() };
+    let ended = Ended { run: run.clone(), result: Arc::new(result) };
+    state.runs.finish(run.clone(), without_steps);
     state.flights.run_ended(&ended);
     let result = Box::new(ToolAgentResult::clone(&ended.result));
     let is_recorded = result.stop_reason != StopReason::TranscriptError;

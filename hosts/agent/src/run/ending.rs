@@ -83,7 +83,11 @@ impl Run<'_> {
                 ..result
             },
         };
-        let result = if self.is_interrupted(reason) { result } else { self.store(result).await };
+        // It has no end, of which an observer would be told.
+        if self.is_interrupted(reason) {
+            return result;
+        }
+        let result = self.store(result).await;
         self.observer.send(AgentEvent::Finished { run: self.id.clone(), result: Box::new(result.clone()) });
         result
     }

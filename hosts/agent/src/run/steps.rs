@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::events::AgentEvent;
+use crate::redaction::StreamRedaction;
 use crate::result::ToolAgentStep;
 use crate::session::queue;
 use serde_json::Value;
@@ -20,11 +21,19 @@ pub(crate) struct StepLog {
     done: Vec<ToolAgentStep>,
     /// The questions that wait, by the call that asked.
     asked: HashMap<String, Vec<String>>,
+    /// The output of the calls that are not over, on its way to the observer.
+    outputs: HashMap<String, StreamRedaction>,
 }
 
 impl StepLog {
     pub(super) fn new(types: StepTypes) -> Self {
-        Self { follow: Steps::new(types), open: HashMap::new(), done: Vec::new(), asked: HashMap::new() }
+        Self {
+            follow: Steps::new(types),
+            open: HashMap::new(),
+            done: Vec::new(),
+            asked: HashMap::new(),
+            outputs: HashMap::new(),
+        }
     }
 
     pub(super) fn take(&mut self) -> Vec<ToolAgentStep> {
@@ -58,7 +67,9 @@ impl Run<'_> {
         if let Event::Partial { content: Content::Text { text } } = &event.event
             && self.steps.open.contains_key(&event.call_id)
         {
-            self.observer.send(AgentEvent::Output { call_id: event.call_id.clone(), text: text.clone() });
+            let output = self.steps.outputs.entry(event.call_id.clone()).or_default();
+            let text = output.push(self.agent.toolkit.redactor(), text.clone());
+            self.send_output(&event.call_id, text);
         }
         let Some(mut step) = self.steps.follow.event(event) else { return };
         let Some((open, place)) = self.steps.open.get_mut(&step.id) else { return };
@@ -69,6 +80,7 @@ impl Run<'_> {
             return self.show(step, None);
         }
         self.steps.open.remove(&step.id);
+        self.end_output(&step.id);
         self.steps.done[place] = ToolAgentStep::from(&step);
         let diff = match &event.event {
             Event::Finished { result, .. } => {
@@ -82,6 +94,7 @@ impl Run<'_> {
     /// Ends the step of a call whose end no event told, or that is no call of the toolkit.
     pub(super) fn end_step(&mut self, call_id: &str, outcome: Result<String, String>, result: Option<Value>) {
         let Some((mut step, place)) = self.steps.open.remove(call_id) else { return };
+        self.end_output(call_id);
         match outcome {
             Ok(text) => (step.status, step.result) = (StepStatus::Completed, Some(text)),
             Err(text) => (step.status, step.error) = (StepStatus::Failed, Some(text)),
@@ -89,6 +102,19 @@ impl Run<'_> {
         step.tool_agent_result = result;
         self.steps.done[place] = ToolAgentStep::from(&step);
         self.finished(step, None);
+    }
+
+    /// Sends what was held back of the output of a call.
+    fn end_output(&mut self, call_id: &str) {
+        if let Some(mut output) = self.steps.outputs.remove(call_id) {
+            self.send_output(call_id, output.end());
+        }
+    }
+
+    fn send_output(&self, call_id: &str, text: String) {
+        if !text.is_empty() {
+            self.observer.send(AgentEvent::Output { call_id: call_id.to_owned(), text });
+        }
     }
 
     fn finished(&mut self, step: Step, diff: Option<String>) {

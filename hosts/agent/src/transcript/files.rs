@@ -1,5 +1,6 @@
 //! Transcripts in the files of a directory.
 
+use super::is_id;
 use super::store::{
     StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter, exists, in_use, not_found,
     not_the_oldest,
@@ -61,11 +62,12 @@ impl FileStore {
     fn segments(&self) -> io::Result<BTreeMap<String, Vec<StoredSegment>>> {
         let mut segments: BTreeMap<String, Vec<StoredSegment>> = BTreeMap::new();
         for (path, metadata) in self.files()? {
-            let Some((id, number)) = segment_of(&path) else { continue };
+            let Some((id, number)) = segment_of(&path, LINES) else { continue };
             let Ok(changed) = metadata.modified() else { continue };
             let segment = StoredSegment::new(number, changed, metadata.len());
             segments.entry(id).or_default().push(segment);
         }
+        segments.values_mut().for_each(cut_at_gap);
         Ok(segments)
     }
 
@@ -149,7 +151,8 @@ impl TranscriptStore for FileStore {
             let segment = self.get(id)?.last();
             let path = self.path(id, segment);
             // Its writer may begin the next one meanwhile, and a clean-up may remove it.
-            let is_last = || path.exists() && !self.path(id, segment + 1).exists();
+            let has_next = || segment.checked_add(1).is_some_and(|next| self.path(id, next).exists());
+            let is_last = || path.exists() && !has_next();
             match lock_file(&path, OpenOptions::new().read(true).write(true)) {
                 Ok(Some(mut file)) if is_last() => {
                     file.seek(SeekFrom::End(0))?;
@@ -176,7 +179,7 @@ impl TranscriptStore for FileStore {
 
     fn remove_unfinished(&self) {
         for (path, _) in self.files().into_iter().flatten() {
-            if path.extension().is_some_and(|extension| extension == NEW) {
+            if segment_of(&path, NEW).is_some() {
                 let held = lock_file(&path, OpenOptions::new().read(true).write(true));
                 if let Ok(Some(_held)) = held {
                     // Another process may have been faster.
@@ -217,9 +220,13 @@ impl TranscriptWriter for FileWriter {
     }
 
     fn begin_segment(&mut self, lines: &[u8]) -> io::Result<()> {
-        let path = self.store.path(&self.id, self.segment + 1);
-        // Nobody else begins one: what is there was left by a process that was killed.
-        let _ = fs::remove_file(path.with_extension(NEW));
+        let next = self.segment.checked_add(1).ok_or_else(|| io::Error::other("it has no further number"))?;
+        let path = self.store.path(&self.id, next);
+        // Nobody else begins one: what is there was left by a process that was killed. A clean-up that has locked it removes it.
+        let left = path.with_extension(NEW);
+        if let Ok(Some(_held)) = lock_file(&left, OpenOptions::new().read(true).write(true)) {
+            let _ = fs::remove_file(left);
+        }
         let file = self.store.write_new(&path, lines)?;
         file.sync_all()?;
         fail_points::pass("transcript_copied");
@@ -227,7 +234,7 @@ impl TranscriptWriter for FileWriter {
         fail_points::pass("transcript_segment");
         // It is locked already, and only now the one before is free.
         self.file = file;
-        self.segment += 1;
+        self.segment = next;
         self.is_named = Arc::default();
         sync_directory(&self.store.directory)?;
         self.is_named.store(true, Ordering::SeqCst);
@@ -266,15 +273,24 @@ fn name(path: &Path) -> io::Result<()> {
     named
 }
 
-/// The id and the number of the segment that a file is.
-fn segment_of(path: &Path) -> Option<(String, u32)> {
-    let name = path.file_name()?.to_str()?.strip_suffix(LINES)?.strip_suffix('.')?;
-    match name.split_once('.') {
-        None => Some((name.to_owned(), 1)),
+/// The id and the number of the segment that a file with this extension is.
+fn segment_of(path: &Path, extension: &str) -> Option<(String, u32)> {
+    let name = path.file_name()?.to_str()?.strip_suffix(extension)?.strip_suffix('.')?;
+    let (id, number) = match name.split_once('.') {
+        None => (name, 1),
         Some((id, number)) => {
-            let number = number.parse().ok().filter(|of: &u32| *of > 1 && of.to_string() == number)?;
-            Some((id.to_owned(), number))
+            (id, number.parse().ok().filter(|of: &u32| *of > 1 && of.to_string() == number)?)
         }
+    };
+    is_id(id).then(|| (id.to_owned(), number))
+}
+
+/// Sorts segments, and removes those behind the first gap: no writer puts them there.
+fn cut_at_gap(segments: &mut Vec<StoredSegment>) {
+    segments.sort_by_key(|segment| segment.number);
+    let is_gap = |pair: &[StoredSegment]| pair[0].number.checked_add(1) != Some(pair[1].number);
+    if let Some(last) = segments.windows(2).position(is_gap) {
+        segments.truncate(last + 1);
     }
 }
 

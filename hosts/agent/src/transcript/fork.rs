@@ -1,7 +1,8 @@
 //! A transcript that begins as another one did.
 
 use super::parse::{Damage, Loaded};
-use super::record::{Carried, Fork};
+use super::record::Fork;
+use super::store::TranscriptWriter;
 use super::{Header, Record, TranscriptError, Transcripts, VERSION, new_id, now};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -69,7 +70,7 @@ impl Transcripts {
         let mut loaded = self.load_stored(&stored)?;
         let last = last_number(&loaded.records);
         let is_before = |loaded: &Loaded| {
-            let carried = loaded.records.iter().find_map(carried);
+            let carried = loaded.records.iter().find_map(Record::carried);
             carried.is_some_and(|carried| message.is_some_and(|message| message < carried.next_id))
         };
         while is_before(&loaded) && stored.segments.iter().any(|segment| segment.number < loaded.segment) {
@@ -78,21 +79,26 @@ impl Transcripts {
         Ok((loaded, last))
     }
 
-    /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. Blocks.
+    /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. The damaged one is
+    /// locked until what is returned with it is dropped, so that no clean-up removes both before the fork is open. Blocks.
     ///
     /// # Errors
     ///
     /// The transcript is not there any more, another process opens it, its first line is damaged, or the copy cannot be written.
-    pub(crate) fn fork_before_damage(&self, id: &str) -> Result<String, TranscriptError> {
+    pub(crate) fn fork_before_damage(
+        &self,
+        id: &str,
+    ) -> Result<(String, Box<dyn TranscriptWriter>), TranscriptError> {
         // Two that open it at once go on in one fork, not in two.
-        let _held = self.hold(id)?;
+        let held = self.hold(id)?;
+        let _kept = self.keep_family(id)?;
         let is_its = |header: &Header| {
             let fork = header.forked_from.as_ref();
             fork.is_some_and(|fork| fork.transcript == id && fork.damaged_line.is_some())
         };
         let made = self.headers().into_iter().filter(is_its).max_by_key(|header| header.at);
         if let Some(header) = made {
-            return Ok(header.id);
+            return Ok((header.id, held));
         }
         let stored = self.existing(id)?;
         let loaded = self.load_stored(&stored)?;
@@ -100,17 +106,20 @@ impl Transcripts {
         let damaged_line = loaded.damage.map(|(line, _)| line);
         let fork = Fork { transcript: id.to_owned(), message, damaged_line };
         let consumed = match damaged_line {
-            // Of a segment that adds up to nothing, all lines are behind the damage.
-            Some(line) => {
-                let line = if loaded.segment < stored.last() { 0 } else { line };
-                let behind = self.consumed_behind(id, stored.last(), line);
-                behind.map_err(|error| {
-                    TranscriptError::io("read", &self.store.path(id, stored.last()), &error)
-                })?
+            Some(_) => {
+                // Each line that was read is a record. Of the segments behind, all lines are behind the damage.
+                let line_of = |segment| if segment == loaded.segment { loaded.records.len() + 1 } else { 0 };
+                let mut consumed = Vec::new();
+                for segment in loaded.segment..=stored.last() {
+                    let behind = self.consumed_behind(id, segment, line_of(segment));
+                    let path = self.store.path(id, segment);
+                    consumed.append(&mut behind.map_err(|error| TranscriptError::io("read", &path, &error))?);
+                }
+                consumed
             }
             None => Vec::new(),
         };
-        self.create_fork(loaded.header, loaded.records, fork, consumed)
+        Ok((self.create_fork(loaded.header, loaded.records, fork, consumed)?, held))
     }
 
     fn create_fork(
@@ -161,15 +170,8 @@ impl Transcripts {
 
 /// The number of the last message.
 fn last_number(records: &[Record]) -> u64 {
-    let before = records.iter().find_map(carried).map(|carried| carried.next_id.saturating_sub(1));
+    let before = records.iter().find_map(Record::carried).map(|carried| carried.next_id.saturating_sub(1));
     records.iter().filter_map(number).max().or(before).unwrap_or_default()
-}
-
-fn carried(record: &Record) -> Option<&Carried> {
-    match record {
-        Record::Carried(carried) => Some(carried),
-        _ => None,
-    }
 }
 
 /// The number of the message that a line adds.

@@ -3,6 +3,7 @@
 use super::TranscriptError;
 use super::conversation::Conversation;
 use super::record::{Header, Record, VERSION};
+use std::ops::Range;
 use std::path::Path;
 
 /// A transcript as it was read.
@@ -17,6 +18,8 @@ pub(crate) struct Loaded {
     pub(super) length: u64,
     /// The number of the segment.
     pub(crate) segment: u32,
+    /// The messages of earlier segments that were asked for and cannot be read: they were removed, are damaged, or are too long.
+    pub(crate) missing: Vec<Range<u64>>,
 }
 
 /// The handling of the lines from a damaged one on.
@@ -92,5 +95,13 @@ pub(super) fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded,
         return Err(corrupt(2, reason));
     }
     let header = Header { version: version.unwrap_or(header.version), ..header.clone() };
-    Ok(Loaded { header, conversation, records, damage: damaged, length: length as u64, segment: 1 })
+    Ok(Loaded {
+        header,
+        conversation,
+        records,
+        damage: damaged,
+        length: length as u64,
+        segment: 1,
+        missing: Vec::new(),
+    })
 }

@@ -161,6 +161,16 @@ pub(crate) enum Record {
     },
 }
 
+impl Record {
+    /// Returns the sum of the segments before, if it is the line that tells it.
+    pub(crate) fn carried(&self) -> Option<&Carried> {
+        match self {
+            Self::Carried(carried) => Some(carried),
+            _ => None,
+        }
+    }
+}
+
 /// The first line of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -16,10 +16,13 @@ impl Transcripts {
     ///
     /// # Errors
     ///
-    /// There is no such transcript, or it is damaged.
+    /// There is no such transcript, it is damaged, or earlier segments of it were removed.
     pub fn replay(&self, id: &str) -> Result<Replay, TranscriptError> {
-        let records = self.load_history(id, Damage::Refuse)?.records;
-        let answers = records.into_iter().filter_map(|record| match record {
+        let loaded = self.load_history(id, Damage::Refuse)?;
+        if let Some(missing) = loaded.missing.first() {
+            return Err(TranscriptError::missing(id, missing));
+        }
+        let answers = loaded.records.into_iter().filter_map(|record| match record {
             Record::Answer { answer, .. } => Some(*answer),
             _ => None,
         });

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::{PoisonError, RwLockReadGuard};
 use std::time::{Duration, SystemTime};
 
 /// How long conversations are written again after a pause that is longer than the age limit, until those before the pause count as old: the pause
@@ -17,11 +18,13 @@ const SETTLED: Duration = Duration::from_hours(12);
 #[non_exhaustive]
 pub struct Retention {
     /// How long a conversation is kept after its last line was written, and an earlier segment of it after its own last line. The time is counted up
-    /// to the newest line of all, so that a clock that is set wrong removes nothing.
+    /// to the newest line of all that belongs to 12 hours of lines, so that a clock that runs ahead removes nothing. A conversation that was written
+    /// while the clock was behind counts as that much older.
     pub max_age: Option<Duration>,
     /// The most conversations that are kept.
     pub max_count: Option<usize>,
-    /// The most bytes of the conversations that are kept, with the copies of changed files.
+    /// The most bytes of the conversations that are kept, with the copies of changed files. One that does not fit beside later ones is removed; the
+    /// latest one is kept whatever its size, and one that is larger than the limit takes no room from others.
     pub max_bytes: Option<u64>,
     /// The most segments of a conversation that are kept, the last one in any case. A conversation goes on without the earlier ones, also while it is
     /// open; what they had can be shown and forked no more.
@@ -68,7 +71,8 @@ pub struct CleanUp {
     pub removed: Vec<RemovedConversation>,
     /// The ids of conversations that are beyond a limit, but in use.
     pub in_use: Vec<String>,
-    /// The ids of conversations that are beyond a limit, but have a question that a person has not answered, or were to be kept.
+    /// The ids of conversations that are beyond a limit, but have a question that a person has not answered or a run that has not ended, or were to
+    /// be kept.
     pub waiting: Vec<String>,
     /// How many earlier segments of conversations were removed.
     pub removed_segments: usize,
@@ -122,6 +126,14 @@ struct Member {
     bytes: u64,
 }
 
+/// Keeps the transcripts above a new one from being removed until the new one is there.
+pub(crate) struct KeptFamily<'a> {
+    /// For clean-ups of this process.
+    _joining: RwLockReadGuard<'a, ()>,
+    /// For those of other ones, unless the root is open anyway.
+    _root: Option<Box<dyn TranscriptWriter>>,
+}
+
 /// Why a conversation beyond a limit is not removed.
 enum Obstacle {
     InUse,
@@ -130,65 +142,100 @@ enum Obstacle {
 }
 
 impl Transcripts {
-    /// Removes the conversations that are beyond a limit, the oldest ones first. A conversation goes whole, with the transcripts of its sub-agents
-    /// and of the conversations below it, and with its copies of changed files; it stays whole as long as one of these is in use, or has a question
-    /// that a person has not answered. Blocks.
+    /// Removes the conversations that are beyond a limit. A conversation goes whole, with the transcripts of its sub-agents and of the conversations
+    /// below it, and with its copies of changed files; it stays whole as long as one of these is in use, or has a question that a person has not
+    /// answered or a run that has not ended. Files of others, which do not begin as a transcript of their name does, stay. Blocks.
     pub fn clean_up(&self, retention: &Retention) -> CleanUp {
         self.clean_up_except(retention, |_| false)
     }
 
     /// Removes conversations as [`clean_up`](Self::clean_up) does, except those for which the function returns true: a host that keeps messages for
-    /// them that no run has consumed keeps them so. It gets the id of each transcript. Blocks.
+    /// them that no run has consumed keeps them so. It gets the id of each transcript of a conversation, while that of its root is locked. Earlier
+    /// segments are removed as those of an open conversation are. Blocks.
     pub fn clean_up_except(&self, retention: &Retention, is_kept: impl Fn(&str) -> bool) -> CleanUp {
         let mut cleaned = CleanUp::default();
         self.store.remove_unfinished();
-        let mut families = self.families();
+        let (mut families, known) = self.families();
         let oldest = retention.max_age.and_then(|max_age| oldest(SystemTime::now(), &families, max_age));
         for family in &mut families {
             cleaned.removed_segments += self.remove_segments(family, retention, oldest);
         }
-        let mut is_full = false;
-        for family in families {
-            let reason = reason(retention, &cleaned, &family, oldest);
-            // Where one has no room, none that is older has it.
-            is_full |= reason == Some(RemovalReason::Bytes);
-            let Some(reason) = reason.or(is_full.then_some(RemovalReason::Bytes)) else {
-                cleaned.keep(&family);
-                continue;
+        // The bytes of those that are kept, without those that would leave no room for any other one.
+        let mut counted: u64 = 0;
+        for (place, family) in families.into_iter().enumerate() {
+            let fits = |bytes: u64| retention.max_bytes.is_none_or(|most| bytes <= most);
+            let has_room = fits(counted.saturating_add(family.bytes));
+            let reason = if oldest.is_some_and(|oldest| family.changed < oldest) {
+                Some(RemovalReason::Age)
+            } else if retention.max_count.is_some_and(|most| cleaned.left >= most) {
+                Some(RemovalReason::Count)
+            } else {
+                (!has_room && place > 0).then_some(RemovalReason::Bytes)
             };
             let id = family.members[0].stored.id.clone();
-            if let Err(obstacle) = self.remove_family(&family, &is_kept) {
-                cleaned.keep(&family);
-                match obstacle {
-                    Obstacle::InUse => cleaned.in_use.push(id),
-                    Obstacle::Waits => cleaned.waiting.push(id),
-                    Obstacle::Failed(error) => cleaned.failed.push((id, error)),
-                }
+            let removed = reason.map(|reason| (reason, self.remove_family(&family, &known, &is_kept)));
+            if let Some((reason, Ok(()))) = removed {
+                tracing::info!(target: "toolkit::agent", transcript = id, ?reason, "a conversation was removed");
+                let with = family.members.iter().skip(1).map(|member| member.stored.id.clone()).collect();
+                cleaned.removed.push(RemovedConversation { id, with, reason, bytes: family.bytes });
                 continue;
             }
-            tracing::info!(target: "toolkit::agent", transcript = id, ?reason, "a conversation was removed");
-            let with = family.members.iter().skip(1).map(|member| member.stored.id.clone()).collect();
-            cleaned.removed.push(RemovedConversation { id, with, reason, bytes: family.bytes });
+            cleaned.left += 1;
+            cleaned.left_bytes += family.bytes;
+            if fits(family.bytes) {
+                counted = counted.saturating_add(family.bytes);
+            }
+            match removed {
+                Some((_, Err(Obstacle::InUse))) => cleaned.in_use.push(id),
+                Some((_, Err(Obstacle::Waits))) => cleaned.waiting.push(id),
+                Some((_, Err(Obstacle::Failed(error)))) => cleaned.failed.push((id, error)),
+                _ => {}
+            }
         }
         cleaned
     }
 
-    /// All transcripts, each root with those that go with it, the latest first.
-    fn families(&self) -> Vec<Family> {
-        let members: BTreeMap<String, (Member, Option<Header>)> = self
+    /// Keeps the transcripts from being removed with which a new one will go that stands below this one.
+    pub(crate) fn keep_family(&self, id: &str) -> Result<KeptFamily<'_>, TranscriptError> {
+        let joining = self.joining.read().unwrap_or_else(PoisonError::into_inner);
+        let mut root = id.to_owned();
+        let mut seen = BTreeSet::from([root.clone()]);
+        while let Some(header) = self.header(&root) {
+            match above(&header) {
+                Some(above) if seen.insert(above.to_owned()) && self.existing(above).is_ok() => {
+                    above.clone_into(&mut root);
+                }
+                _ => break,
+            }
+        }
+        let root = match self.hold(&root) {
+            Ok(root) => Some(root),
+            Err(TranscriptError::InUse { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        self.existing(id)?;
+        Ok(KeptFamily { _joining: joining, _root: root })
+    }
+
+    /// All transcripts, each root with those that go with it, the latest first, and the ids of all that the store lists.
+    fn families(&self) -> (Vec<Family>, BTreeSet<String>) {
+        let mut known = BTreeSet::new();
+        let members: BTreeMap<String, (Member, Header)> = self
             .stored()
             .into_iter()
-            .map(|stored| {
+            .filter_map(|stored| {
+                known.insert(stored.id.clone());
+                // Something else may have put a file there.
+                let header = self.header_of(&stored).filter(|header| header.id == stored.id)?;
                 let copies = self.copies(&stored.id).map(|copies| bytes_below(&copies)).unwrap_or_default();
-                let header = self.header_of(&stored);
                 let member = Member { bytes: stored.bytes() + copies, stored };
-                (member.stored.id.clone(), (member, header))
+                Some((member.stored.id.clone(), (member, header)))
             })
             .collect();
         let root_of = |id: &str| {
             let mut root = id.to_owned();
             let mut seen = BTreeSet::from([root.clone()]);
-            while let Some(above) = members.get(&root).and_then(|(_, header)| above(header.as_ref()?)) {
+            while let Some(above) = members.get(&root).and_then(|(_, header)| above(header)) {
                 // One that is not there any more stands above nothing.
                 if !members.contains_key(above) || !seen.insert(above.to_owned()) {
                     break;
@@ -214,7 +261,7 @@ impl Transcripts {
         }
         let mut families: Vec<Family> = families.into_values().collect();
         families.sort_by_key(|family| std::cmp::Reverse(family.changed));
-        families
+        (families, known)
     }
 
     /// Removes earlier segments that are beyond a limit, and returns how many. They do not change, so that no lock is needed.
@@ -247,25 +294,33 @@ impl Transcripts {
     }
 
     /// Removes a conversation with all that belongs to it, if nothing speaks against it.
-    fn remove_family(&self, family: &Family, is_kept: &impl Fn(&str) -> bool) -> Result<(), Obstacle> {
+    fn remove_family(
+        &self,
+        family: &Family,
+        known: &BTreeSet<String>,
+        is_kept: &impl Fn(&str) -> bool,
+    ) -> Result<(), Obstacle> {
         let Some((root, others)) = family.members.split_first() else { return Ok(()) };
+        // One lock at a time, beside that of the root: a conversation may have thousands below it.
+        let are_free = || others.iter().try_for_each(|member| self.hold_unchanged(member).map(drop));
+        let held = self.hold_unchanged(root)?;
+        are_free()?;
         if family.members.iter().any(|member| is_kept(&member.stored.id)) {
             return Err(Obstacle::Waits);
         }
-        // One lock at a time, beside that of the root: a conversation may have thousands below it.
-        let held = self.hold_unchanged(root)?;
-        for member in others {
-            drop(self.hold_unchanged(member)?);
-        }
         for member in &family.members {
             match self.load_stored(&member.stored) {
-                Ok(loaded) if asks_again(&loaded) => return Err(Obstacle::Waits),
-                // Whether it waits is known to the program that wrote it.
-                Err(error @ TranscriptError::NewerVersion { .. }) => {
-                    return Err(Obstacle::Failed(error.to_string()));
-                }
-                _ => {}
+                Ok(loaded) if goes_on_later(&loaded) => return Err(Obstacle::Waits),
+                Ok(_) | Err(TranscriptError::Corrupt { .. }) => {}
+                // It is unknown whether it waits.
+                Err(error) => return Err(Obstacle::Failed(error.to_string())),
             }
+        }
+        // Meanwhile one may have been opened or begun, which goes on.
+        let _nobody_joins = self.joining.write().unwrap_or_else(PoisonError::into_inner);
+        are_free()?;
+        if self.has_grown(family, known) {
+            return Err(Obstacle::InUse);
         }
         // The root goes last: as long as it is there, the others belong to it.
         for member in others.iter().rev() {
@@ -273,6 +328,15 @@ impl Transcripts {
             self.remove_member(member, held)?;
         }
         self.remove_member(root, held)
+    }
+
+    /// Returns true if a transcript that was not known belongs to the family.
+    fn has_grown(&self, family: &Family, known: &BTreeSet<String>) -> bool {
+        let members: BTreeSet<&str> = family.members.iter().map(|member| &*member.stored.id).collect();
+        self.stored().iter().filter(|stored| !known.contains(&stored.id)).any(|stored| {
+            let header = self.header_of(stored);
+            header.as_ref().and_then(above).is_some_and(|above| members.contains(above))
+        })
     }
 
     /// Locks a transcript, so that nobody opens it, unless it is open or was written since it was looked at.
@@ -294,10 +358,12 @@ impl Transcripts {
     }
 }
 
-/// Returns true if a question is asked again when the conversation is opened. One of a sub-agent is not, and neither is one before a damage.
-fn asks_again(loaded: &Loaded) -> bool {
-    let waits = loaded.conversation.pending().is_some_and(Pending::waits_for_a_person);
-    waits && loaded.header.depth == 0 && loaded.damage.is_none()
+/// Returns true if a run goes on when the conversation is opened, or a question is asked again. That of a sub-agent does not, and neither does one
+/// before a damage.
+fn goes_on_later(loaded: &Loaded) -> bool {
+    let conversation = &loaded.conversation;
+    let waits = conversation.pending().is_some_and(Pending::waits_for_a_person);
+    (waits || conversation.runs.open().is_some()) && loaded.header.depth == 0 && loaded.damage.is_none()
 }
 
 /// The transcript with which another one goes.
@@ -306,49 +372,32 @@ fn above(header: &Header) -> Option<&str> {
     header.parent.as_deref().or(goes_on.map(|fork| &*fork.transcript))
 }
 
-/// The time before which conversations are beyond the age limit. They are sorted, the latest first.
+/// The time before which conversations are beyond the age limit.
+///
+/// It is counted from the latest lines that go on for a while without a pause that is longer than the limit: lines behind such a pause may be
+/// those of a clock that ran ahead.
 fn oldest(now: SystemTime, families: &[Family], max_age: Duration) -> Option<SystemTime> {
-    let mut changes = families.iter().map(|family| family.changed);
-    let newest = changes.next()?;
-    // A clock that runs ahead ages nothing while nothing is written.
-    let mut until = newest.min(now);
-    let mut since = newest;
+    let is_longer = |since: SystemTime, before: SystemTime, than: Duration| {
+        since.duration_since(before).is_ok_and(|pause| pause > than)
+    };
+    let segments =
+        families.iter().flat_map(|family| &family.members).flat_map(|member| &member.stored.segments);
+    let mut changes: Vec<SystemTime> = segments.map(|segment| segment.changed).collect();
+    changes.sort_unstable_by_key(|changed| std::cmp::Reverse(*changed));
+    let settled = SETTLED.min(max_age);
+    let mut until = *changes.first()?;
+    let mut since = until;
     for before in changes {
-        if since.duration_since(before).is_ok_and(|pause| pause > max_age) {
-            // Nor do its first lines.
-            if newest.duration_since(since).is_ok_and(|settled| settled < SETTLED) {
-                until = before.min(now);
+        if is_longer(since, before, max_age) {
+            if is_longer(until, since, settled) {
+                break;
             }
-            break;
+            until = before;
         }
         since = before;
     }
-    until.checked_sub(max_age)
-}
-
-/// The limit that a family is beyond, after those that are kept.
-fn reason(
-    retention: &Retention,
-    kept: &CleanUp,
-    family: &Family,
-    oldest: Option<SystemTime>,
-) -> Option<RemovalReason> {
-    if oldest.is_some_and(|oldest| family.changed < oldest) {
-        Some(RemovalReason::Age)
-    } else if retention.max_count.is_some_and(|most| kept.left >= most) {
-        Some(RemovalReason::Count)
-    } else if retention.max_bytes.is_some_and(|most| kept.left_bytes + family.bytes > most) {
-        Some(RemovalReason::Bytes)
-    } else {
-        None
-    }
-}
-
-impl CleanUp {
-    fn keep(&mut self, family: &Family) {
-        self.left += 1;
-        self.left_bytes += family.bytes;
-    }
+    // A clock that runs ahead ages nothing while nothing is written.
+    is_longer(until, since, settled).then(|| until.min(now).checked_sub(max_age)).flatten()
 }
 
 /// The bytes of the files of a directory.

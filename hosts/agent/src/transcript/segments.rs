@@ -41,7 +41,8 @@ impl Transcripts {
         Err(self.unknown(&stored.id))
     }
 
-    /// Reads all segments that are there. The records are those of all of them, as if there were one; the conversation is that of the last.
+    /// Reads all segments that are there. The records are those of all of them, as if there were one; the conversation is that of the last. Messages
+    /// before it that cannot be read are [missing](Loaded::missing).
     pub(crate) fn load_history(&self, id: &str, damage: Damage) -> Result<Loaded, TranscriptError> {
         let stored = self.existing(id)?;
         let mut loaded = match damage {
@@ -56,10 +57,19 @@ impl Transcripts {
             room -= segment.bytes;
             // Damaged lines of it are not shown; without its beginning, neither is anything before.
             let Ok(mut before) = self.load_segment(id, segment.number, Damage::Stop) else { break };
+            let begin = loaded.records.iter().find_map(Record::carried).map(|carried| carried.next_id);
+            let lost = before.conversation.next_id()..begin.unwrap_or_default();
+            if !lost.is_empty() {
+                loaded.missing.push(lost);
+            }
             let is_first = |record: &Record| matches!(record, Record::Transcript(_) | Record::Carried(_));
             loaded.records.retain(|record| !is_first(record));
             before.records.append(&mut loaded.records);
             loaded.records = before.records;
+        }
+        let begin = loaded.records.iter().find_map(Record::carried).map(|carried| carried.next_id);
+        if let Some(begin) = begin.filter(|begin| *begin > 1) {
+            loaded.missing.push(1..begin);
         }
         Ok(loaded)
     }

@@ -94,7 +94,7 @@ impl Writer {
     pub(crate) fn begin_segment(&self, header: &Header, records: &[Record]) -> Result<(), TranscriptError> {
         let mut open = self.lock();
         let before = open.log.segment();
-        let path = open.store.path(&header.id, before + 1);
+        let path = open.store.path(&header.id, before.saturating_add(1));
         let cannot = |error: io::Error| TranscriptError::io("begin a segment of", &path, &error);
         if open.is_broken {
             return Err(cannot(io::Error::other("an earlier line could not be written")));

@@ -108,6 +108,15 @@ async fn long(chars: usize, mark: String) -> String {
     format!("{mark}:{}", "lorem ipsum ".repeat(chars / 12))
 }
 
+/// Shows a text in two pieces.
+#[tool(read_only)]
+async fn show_in_pieces(text: String, ctx: &ToolContext) -> String {
+    let (first, rest) = text.split_at(text.len() / 2);
+    ctx.partial(first);
+    ctx.partial(rest);
+    "shown".to_owned()
+}
+
 pub(crate) fn log() -> Arc<Log> {
     Arc::default()
 }
@@ -122,6 +131,7 @@ pub(crate) fn tools(log: &Arc<Log>) -> Builder {
         .tool(tool_ref!(stall_reading))
         .tool(tool_ref!(ask_first))
         .tool(tool_ref!(long))
+        .tool(tool_ref!(show_in_pieces))
 }
 
 pub(crate) fn toolkit(log: &Arc<Log>) -> Toolkit {

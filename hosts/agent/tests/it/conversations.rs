@@ -359,9 +359,18 @@ async fn a_conversation_that_is_interrupted_goes_on_where_it_was() {
     until(&mut observation, is_step).await;
     let run = conversation.running().unwrap();
     assert!(conversation.interrupt());
-    assert_eq!(in_time(first.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
+    // It has not ended: nobody is told so.
+    assert!(in_time(first.clone().ended()).await.is_none() && in_time(first.is_consumed()).await);
     assert!(!in_time(second.is_consumed()).await, "no other run begins");
     in_time(conversation.end()).await;
+    let mut seen = Vec::new();
+    while let Some(observed) = in_time(observation.next()).await {
+        seen.push(observed.unwrap().event);
+    }
+    let is_finish = |event: &ObservedEvent| matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Finished { .. }));
+    assert!(!seen.iter().any(is_finish), "{seen:?}");
+    let told = [ObservedEvent::RunInterrupted { run: run.clone() }, ObservedEvent::Ended];
+    assert_eq!(seen[seen.len() - 2..], told);
 
     let model = scripted([Answer::text("one"), Answer::text("two")]);
     let session = agent(&model).resume(conversation.id()).unwrap();

@@ -2,12 +2,17 @@
 
 use crate::common::{builder, call, finish, log, scripted, transcripts};
 use serde_json::json;
+use std::cell::Cell;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use toolkit_agent::{
-    Agent, DelegationRequest, Limits, RemovalReason, Retention, RunOptions, TranscriptError, Transcripts,
+    Agent, CleanUp, DelegationRequest, FileStore, Limits, RemovalReason, Retention, RunOptions,
+    StoredTranscript, TranscriptError, TranscriptStore, TranscriptWriter, Transcripts,
 };
 use toolkit_models::Answer;
 
@@ -143,7 +148,7 @@ async fn a_damaged_one_is_kept_as_long_as_its_fork() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_wrong_removes_nothing() {
+async fn a_clock_that_runs_ahead_removes_nothing() {
     let (_directory, transcripts) = transcripts();
     let retention = Retention::new().max_age(DAY * 2);
     let all = [conversation(&transcripts, 9).await, conversation(&transcripts, 10).await];
@@ -166,6 +171,197 @@ async fn a_clock_that_is_set_wrong_removes_nothing() {
     let file = File::options().write(true).open(path(&transcripts, &later)).unwrap();
     file.set_modified(SystemTime::now() + DAY * 400).unwrap();
     assert_eq!(transcripts.clean_up(&retention).removed, []);
+}
+
+#[tokio::test]
+async fn several_jumps_of_the_clock_remove_nothing() {
+    let (_directory, transcripts) = transcripts();
+    for days in [900, 901, 400, 0] {
+        conversation(&transcripts, days).await;
+    }
+    assert_eq!(transcripts.clean_up(&Retention::new().max_age(DAY * 2)).removed, []);
+}
+
+/// Gives a conversation copies of changed files that alone are larger than 100,000 bytes.
+fn enlarge(transcripts: &Transcripts, id: &str) {
+    let copies = path(transcripts, id).with_extension("files");
+    fs::create_dir(&copies).unwrap();
+    fs::write(copies.join("copy"), vec![0; 100_000]).unwrap();
+}
+
+#[tokio::test]
+async fn one_that_is_larger_than_the_limit_takes_no_room_from_others() {
+    let retention = Retention::new().max_bytes(100_000);
+    let (_directory, transcripts) = transcripts();
+    let large = conversation(&transcripts, 1).await;
+    enlarge(&transcripts, &large);
+    let old = conversation(&transcripts, 2).await;
+    // The latest one is kept.
+    let cleaned = transcripts.clean_up(&retention);
+    assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (Vec::new(), Vec::new(), 2));
+    let new = conversation(&transcripts, 0).await;
+    let session = agent(&transcripts, []).resume(&large).unwrap();
+    age(&transcripts, &large, 1);
+    let cleaned = transcripts.clean_up(&retention);
+    assert_eq!((cleaned.removed, cleaned.in_use, cleaned.left), (Vec::new(), vec![large.clone()], 3));
+    drop(session);
+    let removed = transcripts.clean_up(&retention).removed;
+    assert_eq!(removed.iter().map(|removed| &removed.id).collect::<Vec<_>>(), [&large]);
+    assert_eq!(ids(&transcripts), [new, old]);
+}
+
+/// Cleans up as `clean_up` does, and does something between the look at the conversations and the first removal.
+fn clean_up_while(transcripts: &Transcripts, retention: &Retention, work: impl FnOnce()) -> CleanUp {
+    let work = Cell::new(Some(work));
+    transcripts.clean_up_except(retention, |_| {
+        if let Some(work) = work.take() {
+            work();
+        }
+        false
+    })
+}
+
+#[tokio::test]
+async fn one_that_is_begun_or_forked_meanwhile_keeps_those_above_it() {
+    let (_directory, transcripts) = transcripts();
+    settled(&transcripts).await;
+    let parent = conversation(&transcripts, 9).await;
+    let opened = agent(&transcripts, [finish("done"), finish("done")]);
+    let retention = Retention::new().max_age(DAY * 2);
+    let mut begun = None;
+    let cleaned = clean_up_while(&transcripts, &retention, || {
+        begun = Some(opened.session_below(&parent, &DelegationRequest::default()).unwrap());
+    });
+    assert_eq!((cleaned.removed, cleaned.in_use), (Vec::new(), vec![parent.clone()]));
+    let mut begun = begun.unwrap();
+    assert!(begun.run(DelegationRequest::new("help"), RunOptions::new()).await.success);
+    let below = begun.id().to_owned();
+    begun.close();
+    let text = fs::read_to_string(path(&transcripts, &below)).unwrap();
+    fs::write(
+        path(&transcripts, &below),
+        text + "{
+",
+    )
+    .unwrap();
+    age(&transcripts, &below, 9);
+    age(&transcripts, &parent, 9);
+    let mut fork = None;
+    let cleaned = clean_up_while(&transcripts, &retention, || {
+        fork = Some(opened.resume_or_fork(&below).unwrap());
+    });
+    assert_eq!((cleaned.removed, cleaned.in_use), (Vec::new(), vec![parent]));
+    let fork = fork.unwrap();
+    let id = fork.id().to_owned();
+    fork.close();
+    assert_eq!(opened.resume_or_fork(&below).unwrap().id(), id);
+}
+
+#[tokio::test]
+async fn one_whose_run_has_not_ended_is_kept() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 0).await;
+    // As if the program had been killed before the end of the run was written.
+    let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
+    let cut = text.trim_end().rfind('\n').unwrap() + 1;
+    fs::write(path(&transcripts, &id), &text[..cut]).unwrap();
+    let none = Retention::new().max_count(0);
+    let cleaned = transcripts.clean_up(&none);
+    assert_eq!((cleaned.removed, cleaned.waiting), (Vec::new(), vec![id.clone()]));
+    let mut session = agent(&transcripts, [finish("done")]).resume(&id).unwrap();
+    assert!(session.go_on(RunOptions::new()).await.success);
+    session.close();
+    assert_eq!(transcripts.clean_up(&none).removed[0].id, id);
+}
+
+/// A store that cannot be read once it is told so.
+#[derive(Debug)]
+struct Broken(FileStore, AtomicBool);
+
+impl TranscriptStore for Broken {
+    fn list(&self) -> io::Result<Vec<StoredTranscript>> {
+        self.0.list()
+    }
+
+    fn get(&self, id: &str) -> io::Result<StoredTranscript> {
+        self.0.get(id)
+    }
+
+    fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn io::Read + Send>> {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the disk is broken"));
+        }
+        self.0.read(id, segment)
+    }
+
+    fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.create(id, line)
+    }
+
+    fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
+        self.0.create_whole(id, lines)
+    }
+
+    fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
+        self.0.open(id)
+    }
+
+    fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()> {
+        self.0.remove_oldest(id, segment)
+    }
+
+    fn path(&self, id: &str, segment: u32) -> PathBuf {
+        self.0.path(id, segment)
+    }
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_is_kept() {
+    let (directory, _) = transcripts();
+    let files = directory.path().join("agents");
+    let store = Arc::new(Broken(FileStore::new(&files), AtomicBool::new(false)));
+    let transcripts = Transcripts::in_store(Arc::clone(&store) as _, files);
+    let id = conversation(&transcripts, 0).await;
+    let none = Retention::new().max_count(0);
+    let cleaned = clean_up_while(&transcripts, &none, || store.1.store(true, Ordering::SeqCst));
+    assert_eq!((cleaned.removed, cleaned.failed.len()), (Vec::new(), 1));
+    assert!(cleaned.failed[0].1.contains("the disk is broken"), "{:?}", cleaned.failed);
+    store.1.store(false, Ordering::SeqCst);
+    assert_eq!(transcripts.clean_up(&none).removed[0].id, id);
+}
+
+#[tokio::test]
+async fn files_of_others_are_left_alone() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 0).await;
+    let file = |name: &str| transcripts.directory().join(name);
+    let gap = format!("{id}.3.jsonl");
+    let others = ["notes.jsonl", "notes.2.jsonl", "my notes.jsonl", "my notes.new", "notes.1.new", &gap];
+    for name in others {
+        fs::write(file(name), "{}\n").unwrap();
+    }
+    fs::create_dir(file("notes.files")).unwrap();
+    let unfinished = [file("notes.new"), file("notes.2.new")];
+    for path in &unfinished {
+        fs::write(path, "").unwrap();
+    }
+    // Behind a gap there is no segment.
+    assert_eq!(agent(&transcripts, []).resume(&id).unwrap().id(), id);
+    let cleaned = transcripts.clean_up(&Retention::new().max_count(0).max_segments(1));
+    assert_eq!((cleaned.removed[0].id.as_str(), cleaned.removed.len(), cleaned.left), (&*id, 1, 0));
+    assert_eq!((cleaned.removed_segments, cleaned.failed), (0, Vec::new()));
+    assert!(others.iter().all(|name| file(name).exists()) && file("notes.files").exists());
+    assert!(!unfinished.iter().any(|path| path.exists()));
+}
+
+#[tokio::test]
+async fn a_segment_can_have_the_last_number() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 0).await;
+    let last = transcripts.directory().join(format!("{id}.{}.jsonl", u32::MAX));
+    fs::rename(path(&transcripts, &id), last).unwrap();
+    let mut session = agent(&transcripts, [finish("done")]).resume(&id).unwrap();
+    assert!(session.run(DelegationRequest::new("and more"), RunOptions::new()).await.success);
 }
 
 /// The open files of this process are limited to a few more than it has.

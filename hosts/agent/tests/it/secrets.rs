@@ -27,6 +27,7 @@ async fn a_key_that_a_server_or_a_tool_repeats_is_redacted_everywhere() {
             call("1", "look", json!({"text": format!("key={KEY}")})),
             call("2", "fail", json!({"text": KEY})),
             call("3", "delegate", json!({"task": KEY})),
+            call("4", "show_in_pieces", json!({"text": format!("{KEY}, sk")})),
         ])
         .into(),
         // The sub-agent.
@@ -56,6 +57,14 @@ async fn a_key_that_a_server_or_a_tool_repeats_is_redacted_everywhere() {
         })
         .collect();
     assert!(text.starts_with("Your key is [redacted], sk"), "{text}");
+    let output: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            AgentEvent::Output { call_id, text } if call_id == "4" => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(output.concat(), "[redacted], sk", "{output:?}");
     assert!(events.iter().any(|event| matches!(event, AgentEvent::Delegated { .. })));
     let mut written = vec![serde_json::to_string(&*events).unwrap(), serde_json::to_string(&result).unwrap()];
     for info in transcripts.list() {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit_agent::{
     Agent, ContextSettings, ConversationOptions, Conversations, DelegationRequest, IncomingMessage, Limits,
-    Retention, TranscriptError, Transcripts,
+    Retention, RewindOptions, Rewound, TranscriptError, Transcripts,
 };
 use toolkit_models::{Answer, Message, Scripted};
 
@@ -158,6 +158,41 @@ async fn earlier_segments_are_removed_also_while_the_conversation_is_open() {
     assert_eq!(agent(&transcripts).resume(&id).unwrap().messages(), messages);
 }
 
+#[tokio::test]
+async fn a_message_that_cannot_be_read_any_more_is_not_rewound() {
+    let is_missing = |error: &TranscriptError| matches!(error, TranscriptError::MissingMessages { .. });
+    let (_directory, transcripts) = transcripts();
+    let (id, segments) = conversation(&transcripts).await;
+    let rewind =
+        |message: Option<u64>| transcripts.rewind(&id, RewindOptions::new().message(message).force(true));
+    let begin = |segment| records(&transcripts, &id, segment)[1]["nextId"].as_u64().unwrap();
+    assert_eq!(rewind(Some(2)).unwrap(), Rewound::default());
+    // Behind a damaged line, an earlier segment has a gap.
+    let file = path(&transcripts, &id, 1);
+    let whole = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    fs::write(&file, lines[..lines.len() / 2].concat() + "{\n" + &lines[lines.len() / 2..].concat()).unwrap();
+    let error = rewind(Some(begin(2) - 2)).unwrap_err();
+    assert!(is_missing(&error), "{error}");
+    assert!(rewind(Some(2)).is_ok() && rewind(Some(begin(2))).is_ok());
+    // The copies of the removed segments are still put back.
+    let changed = transcripts.directory().join("changed");
+    fs::write(&changed, "now").unwrap();
+    let copies = file.with_extension("files");
+    fs::create_dir(&copies).unwrap();
+    let change =
+        json!({"turn": 0, "call": "1", "path": changed.canonicalize().unwrap(), "before": null, "at": 0});
+    fs::write(copies.join("changes.jsonl"), format!("{change}\n")).unwrap();
+    transcripts.clean_up(&Retention::new().max_segments(2));
+    let error = rewind(Some(begin(segments - 1) - 1)).unwrap_err();
+    assert!(is_missing(&error), "{error}");
+    assert!(is_missing(&transcripts.replay(&id).unwrap_err()));
+    assert!(rewind(Some(begin(segments - 1))).unwrap().removed.is_empty());
+    let rewound = rewind(None).unwrap();
+    assert!(rewound.removed.len() == 1 && !changed.exists(), "{rewound:?}");
+    assert!(rewound.not_covered[0].contains("cannot be read any more"), "{rewound:?}");
+}
+
 /// A conversation whose last segment has a damaged line.
 async fn damaged(transcripts: &Transcripts, line: usize) -> String {
     let (id, segments) = conversation(transcripts).await;
@@ -184,6 +219,22 @@ async fn before_a_damaged_beginning_the_segment_before_goes_on() {
             assert!(session.consumer(message).is_some(), "{message}");
         }
     }
+}
+
+#[tokio::test]
+async fn messages_that_were_consumed_behind_several_damages_stay_so() {
+    let (_directory, transcripts) = transcripts();
+    let id = damaged(&transcripts, 1).await;
+    let before = last(&transcripts, &id) - 1;
+    let file = path(&transcripts, &id, before);
+    let whole = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let consumed = json!({
+        "record": "message", "id": 1_000, "kind": "task", "message": Message::user("four"), "consumes": ["m4"]
+    });
+    fs::write(&file, format!("{}\n{}\n{{\n{consumed}\n", lines[0], lines[1])).unwrap();
+    let session = agent(&transcripts).resume_or_fork(&id).unwrap();
+    assert!(session.consumer("m4").is_some());
 }
 
 #[tokio::test]

@@ -54,6 +54,7 @@ pub(crate) enum Reason {
 
 /// The number of waits of the function, and the resources that were given away for them.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Absence {
     aside: u32,
     calling: u32,
@@ -250,13 +251,11 @@ impl Live {
         if absence.returning > 0 {
             return Duty::Restore;
         }
-        match (absence.is_away(), absence.idle) {
-            (false, _) => Duty::RestoreFirst,
-            (true, true) => Duty::None,
-            // A call that works needs the pass of every call above it.
-            (true, false) if absence.given.pass => Duty::Restore,
-            (true, false) => Duty::None,
+        if !absence.is_away() {
+            return Duty::RestoreFirst;
         }
+        // A call that works needs the pass of every call above it.
+        if !absence.idle && absence.given.pass { Duty::Restore } else { Duty::None }
     }
 
     /// Returns true if a pass of a call above was given away. The task is woken when it may be back.

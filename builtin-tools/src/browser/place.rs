@@ -46,7 +46,7 @@ fn within_first(first: &Path, others: &[PathBuf]) -> io::Result<Scratch> {
 
 /// Returns the most bytes that the path of a directory may have in which a browser like this one is placed.
 fn longest(scratch: &Scratch) -> usize {
-    let name = scratch.directory().file_name().map_or(0, |name| name.len());
+    let name = scratch.directory().file_name().map_or(0, std::ffi::OsStr::len);
     MAX_SOCKET_PATH.saturating_sub(SOCKET.len() + "/".len() + TEMPORARY.len() + "/".len() + name)
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn of_length(within: &Path, length: usize) -> PathBuf {
         let rest = length - within.as_os_str().len() - 1;
         let directory = within.join("x".repeat(rest));
-        fs::create_dir_all(&directory).unwrap();
+        fs::create_dir_all(&directory).expect("a directory");
         directory
     }
 

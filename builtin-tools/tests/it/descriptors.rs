@@ -1,7 +1,6 @@
 //! Searches in a process that has no descriptors left.
 
 #![cfg(all(feature = "fs", unix))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use serde_json::json;
 use std::fs::File;

@@ -68,7 +68,7 @@ fn what_was_given_away_comes_back_once_somebody_needs_it() {
         (0, 1, 0, false, PASS, Duty::Restore),
         (1, 1, 0, false, BOTH, Duty::Restore),
     ] {
-        let live = with(Absence { aside, calling, returning, idle, given, ..Absence::default() });
+        let live = with(Absence { aside, calling, idle, returning, given, ..Absence::default() });
         assert_eq!(live.duty(), duty, "{aside} {calling} {returning} {idle} {given:?}");
     }
 }

@@ -224,18 +224,12 @@ fn clients_over_http_that_mean_harm_harm_nobody() {
     stream.write_all(&[host.as_bytes(), &initialize()].concat()).unwrap();
     assert_eq!(Server::answer(stream).0, 403);
 
-    // More sessions than there are places for, none of which says goodbye.
-    let mut refused = 0;
-    for _ in 0..1_500 {
+    // More sessions than there are places for, none of which says goodbye: those that were left make room.
+    for number in 0..1_500 {
         let mut stream = server.connect();
         stream.write_all(&[head.as_bytes(), &initialize()].concat()).unwrap();
-        match Server::answer(stream).0 {
-            200 => {}
-            429 | 503 => refused += 1,
-            status => panic!("{status}"),
-        }
+        assert_eq!(Server::answer(stream).0, 200, "{number}");
     }
-    assert!(refused >= 400, "{refused}");
     let peak = peak(&server.child);
     assert!(peak < MOST, "after a flood of sessions it held {peak} KiB");
     assert!(server.child.try_wait().unwrap().is_none());

@@ -10,10 +10,11 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send 
 /// Keeps the pending questions of calls, so that a person can answer them after the process that asked has ended. Without one, a question ends
 /// with the process. A host sets it with [`Builder::ask_store`](crate::Builder::ask_store).
 ///
-/// Each question is kept under a digest, in hexadecimal digits, of what the person reads and of the call: kind, patterns, conditions and
-/// details of the question ([`Question::digest`](crate::approval::Question::digest)); session, agent, tool, arguments and id of the call. A host with transcripts begins a call again
-/// that waited when its process ended. If the call then asks the same, the kept answer decides it and no person is asked. If anything has
-/// changed, the digest is another one, and a person is asked anew.
+/// Each question is kept under a digest, in hexadecimal digits, of what the person reads and of the call: the question
+/// ([`Question::digest`](crate::approval::Question::digest)); session and workspace; the asker (agent, channel, conversation, sender, and the
+/// agents above); the tool with its source; arguments and id of the call. A host with transcripts begins a call again that waited when its
+/// process ended. If the call then asks the same, the kept answer decides it and no person is asked. If anything has changed, the digest is
+/// another one, and a person is asked anew.
 ///
 /// # Which questions are kept
 ///

@@ -295,6 +295,11 @@ impl Ask {
     /// the operation.
     #[doc(hidden)]
     pub fn asks_the_same(&self, other: &Self) -> bool {
+        self.relied_on() == other.relied_on()
+    }
+
+    /// Returns the parts that an answer relies on.
+    pub(crate) fn relied_on(&self) -> impl PartialEq + Serialize {
         let Self {
             kind,
             title,
@@ -308,21 +313,7 @@ impl Ask {
             before_acting: _,
             hint: _,
         } = self;
-        let of_one = (kind, title, patterns, conditions, details, at_most, raised, guarded);
-        let Self {
-            kind,
-            title,
-            patterns,
-            conditions,
-            details,
-            claim: _,
-            at_most,
-            raised,
-            guarded,
-            before_acting: _,
-            hint: _,
-        } = other;
-        of_one == (kind, title, patterns, conditions, details, at_most, raised, guarded)
+        (kind, title, patterns, conditions, details, at_most, raised, guarded)
     }
 
     /// Returns the number of bytes of its texts.

@@ -74,9 +74,7 @@ impl Toolbox {
         } = options;
         // The calls that a function makes do not begin again by themselves.
         let kept_call = match (&found, &toolkit.settings.ask_store, &above) {
-            (Ok((_, tool)), Some(store), None) => {
-                KeptCall::new(store, &self.0.caller, tool.name(), &id, &arguments)
-            }
+            (Ok((_, tool)), Some(store), None) => KeptCall::new(store, &self.0.caller, tool, &id, &arguments),
             _ => None,
         };
         let (tool, (prepared, redactor)) = match found {

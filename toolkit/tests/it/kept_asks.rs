@@ -305,7 +305,28 @@ async fn a_call_that_differs_in_anything_is_asked_about_anew() {
         let same = ToolCall::new("1", "sell", r#"{ "price": 7, "what": "it" }"#);
         assert_eq!(shop.made_again(same).await, 0);
     }
-    for caller in [caller().with_session("t"), caller().with_agent("bob")] {
+    // Arguments that are no JSON as they stand.
+    let fenced = |price: u32| {
+        ToolCall::new("1", "sell", format!("```json\n{{ \"what\": \"it\", \"price\": {price} }}\n```"))
+    };
+    let shop = Shop::new();
+    let digest = shop.dropped_while_it_asks(fenced(7)).await;
+    shop.files().answer(&digest, &Answer::allow());
+    assert_eq!((shop.made_again(fenced(8)).await, shop.made_again(fenced(7)).await), (1, 0));
+    let sandboxed = || {
+        let mut caller = caller();
+        caller.sandboxed = true;
+        caller
+    };
+    for caller in [
+        caller().with_session("t"),
+        caller().with_agent("bob"),
+        caller().with_sender("eve"),
+        caller().with_channel("sms"),
+        caller().with_conversation("c-2"),
+        caller().with_workspace("/tmp"),
+        sandboxed(),
+    ] {
         let shop = Shop::new();
         let digest = shop.dropped_while_it_asks(a_boat()).await;
         shop.files().answer(&digest, &Answer::allow());

@@ -43,13 +43,12 @@ impl Question {
     }
 
     /// Returns the SHA-256, as hexadecimal digits, of the parts of the question that an answer relies on: of a question for permission its
-    /// kind, patterns, conditions and details, of a request for a value all of it. It is the same in every process.
+    /// kind, title, patterns, conditions and details, and what the answer may be remembered for; of a request for a value all of it. It is the
+    /// same in every process.
     #[cfg(feature = "runtime")]
     pub fn digest(&self) -> String {
         let text = match self {
-            Self::Approve(ask) => {
-                serde_json::to_string(&(&ask.kind, &ask.patterns, &ask.conditions, &ask.details))
-            }
+            Self::Approve(ask) => serde_json::to_string(&ask.relied_on()),
             Self::Elicit(_) => serde_json::to_string(self),
         };
         HEXLOWER.encode(&Hash::hash(text.unwrap_or_default().as_bytes()))

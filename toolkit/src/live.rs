@@ -268,11 +268,17 @@ impl Live {
         if self.lacks_above(task) {
             return true;
         }
-        self.change(|absence| {
-            absence.gave_up = false;
+        let has_all = self.change(|absence| {
+            let has_all = !absence.given.pass && (!absence.given.place || absence.calling > 0);
+            absence.gave_up &= !has_all;
             absence.update_clock();
+            has_all
         });
-        false
+        if !has_all {
+            // The passes above came back after the runner had looked: it gets its own now.
+            task.waker().wake_by_ref();
+        }
+        !has_all
     }
 
     /// Returns the resources that must come back now: nothing before the passes of the calls above, and the place only if no call is being

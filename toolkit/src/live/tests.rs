@@ -398,6 +398,22 @@ fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
 }
 
 #[test]
+fn a_call_that_gave_its_wait_up_does_not_go_on_without_a_pass_that_the_runner_did_not_see() {
+    let (woken, waker) = Woken::new();
+    let live = live();
+    let aside = live.leave(Reason::Aside);
+    assert_eq!(live.take_wanted(BOTH), BOTH);
+    drop(aside);
+    for back in [PLACE, PASS] {
+        assert!(live.waits_above(&mut Context::from_waker(&waker)));
+        assert_eq!((woken.take(), live.duty()), (1, Duty::RestoreFirst), "the runner looks again");
+        live.restored(back);
+    }
+    assert!(!live.waits_above(&mut Context::from_waker(&waker)));
+    assert_eq!((woken.take(), live.duty()), (0, Duty::None));
+}
+
+#[test]
 fn a_call_that_is_made_waits_until_every_pass_is_back() {
     let mut task = Context::from_waker(Waker::noop());
     let live = live();

@@ -39,7 +39,7 @@ fn kind<T>(outcome: std::io::Result<T>) -> Option<ErrorKind> {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn a_conversation_that_was_never_kept_is_not_found() {
     let (_directory, stores) = stores();
     for store in stores {
         assert_eq!(store.list().unwrap(), []);
@@ -146,7 +146,7 @@ fn segments_are_read_apart_and_the_oldest_ones_can_be_removed() {
 }
 
 #[test]
-fn what_is_removed_is_gone_and_its_id_is_free() {
+fn a_removed_conversation_is_not_found_and_its_id_can_be_used_again() {
     let (_directory, stores) = stores();
     for store in stores {
         let mut writer = store.create("a", b"1\n").unwrap();

@@ -18,6 +18,7 @@ mod provision;
 mod real_model;
 mod root_names;
 mod shared_features;
+mod soak;
 mod source;
 mod suggest;
 mod tally;
@@ -77,6 +78,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         arguments: "",
         summary: "install a small language model, and have `toolkit agent` work on three tasks with it",
         run: |workspace, args| no_arguments(args).and_then(|()| real_model::run(workspace)),
+    },
+    Subcommand {
+        name: "soak",
+        arguments: "[MINUTES]",
+        summary: "run the hosts for minutes, 10 if not given, and record in bench/RESULTS.md what they hold",
+        run: soak::run,
     },
     Subcommand {
         name: "bench",

@@ -41,5 +41,6 @@ mod rules;
 mod schema;
 mod search;
 mod signals;
+mod soak;
 mod trust;
 mod web;

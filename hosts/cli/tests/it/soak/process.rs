@@ -1,0 +1,113 @@
+//! The resources that a process holds.
+
+use std::fs;
+use std::ops::Sub;
+use std::path::Path;
+
+/// The resources of a process and of those that it started, at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) resident_kib: u64,
+    pub(super) descriptors: u64,
+    pub(super) threads: u64,
+    /// Processes that it started, and theirs.
+    pub(super) processes: u64,
+    /// Files below the data directory.
+    pub(super) files: u64,
+}
+
+impl Held {
+    /// What each kind of resource is called in reports, and its number here.
+    pub(super) fn named(&self) -> [(&'static str, u64); 5] {
+        let Self { resident_kib, descriptors, threads, processes, files } = *self;
+        [
+            ("memory, KiB", resident_kib),
+            ("descriptors", descriptors),
+            ("threads", threads),
+            ("processes", processes),
+            ("files", files),
+        ]
+    }
+
+    pub(super) fn of(id: u32, data: &Path) -> Self {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).expect("the process is there");
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a known line");
+            line.trim().trim_end_matches(" kB").parse().expect("a number")
+        };
+        let descriptors = fs::read_dir(format!("/proc/{id}/fd")).expect("the process is ours").count();
+        Self {
+            resident_kib: number("VmRSS:"),
+            descriptors: descriptors as u64,
+            threads: number("Threads:"),
+            processes: descendants(id).len() as u64,
+            files: files_below(data),
+        }
+    }
+}
+
+/// The processes that this one started, and those that they started.
+fn descendants(id: u32) -> Vec<u32> {
+    let all: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .expect("/proc")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|child| Some((child, parent(child)?)))
+        .collect();
+    let mut found = vec![id];
+    let mut next = 0;
+    while let Some(&above) = found.get(next) {
+        found.extend(all.iter().filter(|(_, parent)| *parent == above).map(|(child, _)| *child));
+        next = next.saturating_add(1);
+    }
+    found.split_off(1)
+}
+
+/// The processes among those that are commands, and not the helpers that start them, which a host keeps.
+pub(super) fn commands(id: u32) -> Vec<u32> {
+    let is_command = |id: &u32| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        !line.is_empty() && !line.starts_with(b"toolkit-spawner")
+    };
+    descendants(id).into_iter().filter(is_command).collect()
+}
+
+fn parent(id: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name in parentheses may hold spaces and parentheses.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    (fields.next()? != "Z").then(|| fields.next()?.parse().ok())?
+}
+
+fn files_below(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files_below(&entry.path()),
+            _ => 1,
+        })
+        .sum()
+}
+
+/// How much a resource grows for each thousand of operations: the slope of the line that fits the samples best.
+pub(super) fn slope(samples: &[(u64, u64)]) -> f64 {
+    let count = samples.len() as f64;
+    let mean =
+        |of: fn(&(u64, u64)) -> u64| samples.iter().map(|sample| of(sample) as f64).sum::<f64>() / count;
+    let (middle, height) = (mean(|sample| sample.0), mean(|sample| sample.1));
+    let (mut above, mut below) = (0.0, 0.0);
+    for (operations, held) in samples {
+        let along = (*operations as f64).sub(middle);
+        above += along * (*held as f64 - height);
+        below += along * along;
+    }
+    if below == 0.0 { 0.0 } else { above / below * 1000.0 }
+}
+
+#[test]
+fn a_slope_is_growth_for_each_thousand() {
+    assert_eq!(slope(&[(0, 10), (1000, 12), (2000, 14)]), 2.0);
+    assert_eq!(slope(&[(0, 7), (500, 7)]), 0.0);
+    assert_eq!(slope(&[(5, 7)]), 0.0);
+}

@@ -64,6 +64,11 @@ pub struct ServerOptions {
     pub answer_within: Duration,
     /// Maximum number of calls that wait for an answer at once; the questions of further calls are denied. 100 by default.
     pub most_waiting: usize,
+    /// Maximum number of requests of a client over stdio that are handled at once; further ones wait. 64 by default.
+    pub max_in_flight: usize,
+    /// Time for which a client over stdio may read nothing while it has as much in progress as it may; then it is not served any more. Ten
+    /// minutes by default.
+    pub read_within: Duration,
     /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
@@ -81,6 +86,8 @@ impl Default for ServerOptions {
             page: 100,
             answer_within: Duration::from_mins(10),
             most_waiting: 100,
+            max_in_flight: 64,
+            read_within: Duration::from_mins(10),
             client_approves: false,
             #[cfg(feature = "client")]
             prompts_of: None,
@@ -122,6 +129,18 @@ impl ServerOptions {
     #[must_use]
     pub fn most_waiting(self, most_waiting: usize) -> Self {
         Self { most_waiting, ..self }
+    }
+
+    /// Sets the maximum number of requests of a client over stdio that are handled at once, at least one.
+    #[must_use]
+    pub fn max_in_flight(self, max_in_flight: usize) -> Self {
+        Self { max_in_flight: max_in_flight.max(1), ..self }
+    }
+
+    /// Sets the time for which a client over stdio may read nothing while it has as much in progress as it may.
+    #[must_use]
+    pub fn read_within(self, read_within: Duration) -> Self {
+        Self { read_within, ..self }
     }
 
     /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and approves it there.

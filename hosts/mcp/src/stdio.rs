@@ -4,17 +4,21 @@ mod in_flight;
 mod lines;
 mod message;
 mod output;
+mod places;
+mod queue;
 mod streams;
 
 use crate::server::faults::{INITIALIZE, invalid};
 use crate::server::{ServerOptions, ToolServer};
-use in_flight::InFlight;
+use in_flight::{InFlight, Limits};
 use lines::Lines;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcRequest, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use toolkit::{Caller, Toolkit};
 
 /// The reason for which a client cannot be served.
@@ -30,6 +34,9 @@ pub enum ServeError {
     /// The task that serves stopped.
     #[error("serving stopped on an internal error: {0}")]
     Stopped(#[source] tokio::task::JoinError),
+    /// The client sent requests, and read no answer for too long.
+    #[error("the client read nothing for {} s while its requests waited, so it is not served any more", .0.as_secs_f64())]
+    Unread(Duration),
 }
 
 /// Serves the tools of `toolkit` to the client at the other end of standard input and output, until it closes them. After the end of
@@ -39,9 +46,14 @@ pub enum ServeError {
 /// whatever tools print: from here on everything printed in this process goes to standard error, and standard input is empty
 /// for all other readers. So this is called once, and first.
 ///
+/// At most [`ServerOptions::max_in_flight`] requests are handled at once. Further ones wait, and once 8192 of them, or 4 MiB, wait, nothing
+/// more is read until a request is answered, unless calls wait for an answer of the client: then further requests are refused. No request
+/// begins while 4 MiB of answers are not read.
+///
 /// # Errors
 ///
-/// If the first message is not of the protocol. A disconnecting client is not an error.
+/// If the first message is not of the protocol, or the client reads nothing for [`ServerOptions::read_within`] while it has as much in
+/// progress as it may. A disconnecting client is not an error.
 pub async fn serve_stdio(toolkit: Toolkit, caller: Caller) -> Result<(), ServeError> {
     serve_stdio_with(toolkit, caller, ServerOptions::default()).await
 }
@@ -56,9 +68,11 @@ pub async fn serve_stdio_with(
     caller: Caller,
     options: ServerOptions,
 ) -> Result<(), ServeError> {
+    let limits = Limits { max_in_flight: options.max_in_flight.max(1), read_within: options.read_within };
     let server = ToolServer::with_options(toolkit, caller, options);
     let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
-    let lines = InFlight::new(Lines::new(input, output), move || reader.is_gone());
+    let lines = InFlight::new(Lines::new(input, output), limits, move || reader.is_gone());
+    let unread = lines.unread();
     let transport = Opening { transport: lines, begun: false };
     let running = match server.serve(transport).await {
         Ok(running) => running,
@@ -66,7 +80,8 @@ pub async fn serve_stdio_with(
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(Box::new(error))),
     };
-    running.waiting().await.map(|_| ()).map_err(ServeError::Stopped)
+    running.waiting().await.map_err(ServeError::Stopped)?;
+    if unread.load(Ordering::Acquire) { Err(ServeError::Unread(limits.read_within)) } else { Ok(()) }
 }
 
 /// A transport that answers an `initialize` with invalid parameters: rmcp would read it as a request for an unknown method.

@@ -46,6 +46,20 @@ pub(crate) fn in_use(id: &RequestId) -> ErrorData {
     ErrorData::invalid_request(message, None)
 }
 
+/// The error for a request beyond those that may wait, while calls wait for answers of the client.
+pub(crate) fn too_many_requests(max: usize) -> ErrorData {
+    let message = format!(
+        "too many requests wait (at most {max}, or 4 MiB); answer the server's own requests, and send this one again after others are \
+         answered"
+    );
+    ErrorData::internal_error(message, None)
+}
+
+/// The error for a subscription beyond the limit.
+pub(crate) fn too_many_subscriptions(max: usize) -> ErrorData {
+    ErrorData::internal_error(format!("the client has {max} subscriptions already; cancel one first"), None)
+}
+
 fn invalid_params(method: &str, why: &str) -> ErrorData {
     ErrorData::invalid_params(format!("invalid parameters of `{method}`: {why}"), None)
 }

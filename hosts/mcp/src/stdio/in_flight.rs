@@ -1,46 +1,80 @@
-//! The requests of a client that are in progress: an ID is used for one at a time, and the end of the client's input waits for their
-//! answers.
+//! The requests of a client that are in progress: an ID is used for one at a time, their number is bounded, and the end of the client's
+//! input waits for their answers.
+//!
+//! A client that sends requests faster than it reads answers is slowed down: requests without a place wait in a queue, and once that is
+//! full, nothing more is read. Answers of the client, cancellations and pings pass the queue, since calls may wait for them.
 
-use crate::server::faults::in_use;
-use rmcp::model::{ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId};
-use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use super::lines::Lines;
+use super::message::Message;
+use super::places::{Place, Places};
+use super::queue::{MAX_QUEUED, Queue};
+use crate::server::faults::{in_use, too_many_requests, too_many_subscriptions};
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, GetExtensions as _, JsonRpcMessage, JsonRpcRequest,
+    RequestId,
+};
+use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// Pause between two checks whether the client is gone, after the end of its input.
 const PAUSE: Duration = Duration::from_millis(250);
 
-type Message = RxJsonRpcMessage<RoleServer>;
-type Sending<E> = Pin<Box<dyn Future<Output = Result<(), E>> + Send>>;
+type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// A transport that refuses a request whose ID is in use, and that ends only once all requests are answered.
-pub(super) struct InFlight<T: Transport<RoleServer>> {
-    transport: T,
+/// The limits of one client.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Maximum number of requests that are handled at once, and of subscriptions.
+    pub(super) max_in_flight: usize,
+    /// Time for which a client may read nothing while it has as much in progress as it may.
+    pub(super) read_within: Duration,
+}
+
+/// A transport that bounds the requests in progress, refuses a request whose ID is in use, and ends only once all requests are answered.
+pub(super) struct InFlight<R, W> {
+    lines: Lines<R, W>,
     shared: Arc<Shared>,
+    limits: Limits,
+    places: Places,
+    /// Requests without a place.
+    queue: Queue,
     /// Returns true if the client reads no answers any more.
     is_gone: Box<dyn Fn() -> bool + Send + Sync>,
     /// An answer to a request that is refused.
-    refusal: Option<Sending<T::Error>>,
+    refusal: Option<Sending>,
     has_ended: bool,
+    /// Set if the transport ended because the client read nothing for too long.
+    unread: Arc<AtomicBool>,
 }
 
-#[derive(Default)]
 struct Shared {
     requests: Mutex<Requests>,
-    /// Notified when a request was answered, or the server asks something.
-    changed: Notify,
+    /// Notified when a request was answered or a place is free, when the server asks something, and by the output.
+    changed: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct Requests {
-    /// Requests of the client, with true for a subscription, which has no answer before its end.
-    received: HashMap<RequestId, bool>,
+    received: HashMap<RequestId, Received>,
     /// Requests of the server that wait for an answer.
     asked: VecDeque<RequestId>,
+}
+
+/// The state of a request of the client.
+enum Received {
+    Queued,
+    Begun(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
+    /// A subscription, which has no answer before its end.
+    Lasting,
 }
 
 impl Shared {
@@ -49,71 +83,189 @@ impl Shared {
     }
 }
 
-impl<T: Transport<RoleServer>> InFlight<T> {
-    pub(super) fn new(transport: T, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let is_gone = Box::new(is_gone);
-        Self { transport, shared: Arc::default(), is_gone, refusal: None, has_ended: false }
+impl<R, W> InFlight<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new(
+        lines: Lines<R, W>,
+        limits: Limits,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let changed = lines.output().changed();
+        Self {
+            places: Places::new(limits.max_in_flight, Arc::clone(&changed)),
+            shared: Arc::new(Shared { requests: Mutex::default(), changed }),
+            lines,
+            limits,
+            queue: Queue::default(),
+            is_gone: Box::new(is_gone),
+            refusal: None,
+            has_ended: false,
+            unread: Arc::default(),
+        }
     }
 
-    /// Takes note of a message. Returns `None` if it is refused.
+    /// Returns a flag that is set if the transport ends because the client read nothing for too long.
+    pub(super) fn unread(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.unread)
+    }
+
+    /// Takes note of a message. Returns `None` if it is refused, or waits.
     fn received(&mut self, message: Message) -> Option<Message> {
         let mut requests = self.shared.lock();
         match &message {
-            JsonRpcMessage::Request(request) => {
-                let is_lasting = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-                if requests.received.contains_key(&request.id) {
-                    let error = in_use(&request.id);
-                    drop(requests);
-                    let refusal = JsonRpcMessage::error(error, Some(request.id.clone()));
-                    self.refusal = Some(Box::pin(self.transport.send(refusal)));
-                    return None;
-                }
-                requests.received.insert(request.id.clone(), is_lasting);
-            }
+            JsonRpcMessage::Request(_) => {}
             JsonRpcMessage::Notification(notification) => {
                 // A cancelled request has no answer.
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
+                    && let Some(Received::Queued) = requests.received.remove(id)
                 {
-                    requests.received.remove(id);
+                    self.queue.remove(id);
+                    return None;
                 }
             }
             JsonRpcMessage::Response(answer) => requests.asked.retain(|id| *id != answer.id),
             JsonRpcMessage::Error(answer) => requests.asked.retain(|id| Some(id) != answer.id.as_ref()),
         }
         drop(requests);
-        Some(message)
+        match message {
+            JsonRpcMessage::Request(request) => self.requested(request),
+            other => Some(other),
+        }
     }
 
-    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer. `None` at the
-    /// end of the last request, or if the client is gone.
-    async fn after_the_end(&mut self) -> Option<Message> {
-        loop {
-            {
-                let mut requests = self.shared.lock();
-                if let Some(id) = requests.asked.pop_front() {
-                    let error = ErrorData::internal_error("the client has closed its input", None);
-                    return Some(JsonRpcMessage::error(error, Some(id)));
-                }
-                if requests.received.values().all(|is_lasting| *is_lasting) {
-                    return None;
-                }
-            }
-            if (self.is_gone)() {
-                return None;
-            }
-            let _ = tokio::time::timeout(PAUSE, self.shared.changed.notified()).await;
+    /// Begins a request of the client, adds it to the queue, or refuses it.
+    fn requested(&mut self, request: JsonRpcRequest<ClientRequest>) -> Option<Message> {
+        let max = self.limits.max_in_flight;
+        let mut requests = self.shared.lock();
+        let is_lasting = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+        let subscriptions = || requests.received.values().filter(|other| matches!(other, Received::Lasting));
+        let refused = if requests.received.contains_key(&request.id) {
+            Some(in_use(&request.id))
+        } else if is_lasting && subscriptions().count() >= max {
+            Some(too_many_subscriptions(max))
+        } else if !is_lasting && self.queue.is_full() {
+            Some(too_many_requests(MAX_QUEUED))
+        } else {
+            None
+        };
+        if let Some(error) = refused {
+            drop(requests);
+            let refusal = JsonRpcMessage::error(error, Some(request.id));
+            self.refusal = Some(Box::pin(self.lines.send(refusal)));
+            return None;
         }
+        if is_lasting {
+            requests.received.insert(request.id.clone(), Received::Lasting);
+            return Some(JsonRpcMessage::Request(request));
+        }
+        let is_ping = matches!(request.request, ClientRequest::PingRequest(_));
+        if self.queue.is_empty() && self.may_begin() || is_ping && self.places.taken() < 2 * max {
+            drop(requests);
+            return Some(self.begun(request));
+        }
+        requests.received.insert(request.id.clone(), Received::Queued);
+        drop(requests);
+        let bytes = self.lines.length();
+        self.queue.add(request, bytes);
+        None
+    }
+
+    /// Returns true if a request has a place, and its answer will not come on top of many that are not read.
+    fn may_begin(&self) -> bool {
+        !self.places.are_taken() && !self.lines.output().is_full()
+    }
+
+    /// Gives a request its place.
+    fn begun(&self, mut request: JsonRpcRequest<ClientRequest>) -> Message {
+        let place = self.places.take();
+        if !matches!(request.request, ClientRequest::InitializeRequest(_)) {
+            request.request.extensions_mut().insert(place.clone());
+        }
+        self.shared.lock().received.insert(request.id.clone(), Received::Begun(place));
+        JsonRpcMessage::Request(request)
+    }
+
+    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer. `Some(None)` at
+    /// the end of the last request, or if the client is gone.
+    fn after_the_end(&self) -> Option<Option<Message>> {
+        let mut requests = self.shared.lock();
+        if let Some(id) = requests.asked.pop_front() {
+            let error = ErrorData::internal_error("the client has closed its input", None);
+            return Some(Some(JsonRpcMessage::error(error, Some(id))));
+        }
+        let is_over = requests.received.values().all(|request| matches!(request, Received::Lasting));
+        drop(requests);
+        (is_over || (self.is_gone)()).then_some(None)
+    }
+
+    /// Returns the time at which the client counts as one that reads nothing, if it has as much in progress as it may. The time moves on
+    /// with each byte that it reads.
+    fn is_unread_at(&self) -> Option<Instant> {
+        let much_waits = self.has_ended || !self.may_begin();
+        let since = || self.lines.output().stands_since().unwrap_or_else(Instant::now);
+        // A time that cannot be represented is never reached.
+        much_waits.then(since)?.checked_add(self.limits.read_within)
+    }
+
+    /// Returns the time of the next check.
+    fn next_check(&self) -> Option<Instant> {
+        let poll = self.has_ended.then(|| Instant::now() + PAUSE);
+        self.is_unread_at().into_iter().chain(poll).min()
+    }
+
+    /// Returns true if messages are read: there is a place in the queue, or calls wait for answers of the client, before which it may have
+    /// sent more requests than the queue takes.
+    fn reads(&self) -> bool {
+        !self.has_ended && (!self.queue.is_full() || !self.shared.lock().asked.is_empty())
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for InFlight<T> {
-    type Error = T::Error;
+/// The next event of the client's input.
+enum Next {
+    Message(Message),
+    End,
+    /// A refusal was sent.
+    Refused,
+    /// The client cannot be written to.
+    Failed,
+}
+
+// This future may be dropped at any time: its state is in the arguments.
+async fn next<R, W>(refusal: &mut Option<Sending>, lines: &mut Lines<R, W>) -> Next
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    if let Some(sending) = refusal {
+        let sent = sending.await;
+        *refusal = None;
+        return if sent.is_ok() { Next::Refused } else { Next::Failed };
+    }
+    lines.receive().await.map_or(Next::End, Next::Message)
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl<R, W> Transport<RoleServer> for InFlight<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let answered = match &message {
             JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
             JsonRpcMessage::Error(answer) => answer.id.clone(),
@@ -124,11 +276,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InFlight<T> {
             }
             JsonRpcMessage::Notification(_) => None,
         };
-        let (sending, shared) = (self.transport.send(message), Arc::clone(&self.shared));
+        let (sending, shared) = (self.lines.send(message), Arc::clone(&self.shared));
         async move {
             let sent = sending.await;
             if let Some(id) = answered {
-                shared.lock().received.remove(&id);
+                // The place is given up without the lock.
+                let request = shared.lock().received.remove(&id);
+                drop(request);
                 shared.changed.notify_one();
             }
             sent
@@ -138,160 +292,48 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InFlight<T> {
     // This future may be dropped at any time: its state is in `self`.
     async fn receive(&mut self) -> Option<Message> {
         loop {
-            if let Some(refusal) = &mut self.refusal {
-                let sent = refusal.await;
-                self.refusal = None;
-                sent.ok()?;
+            if self.lines.output().is_closed() {
+                return None;
             }
-            if self.has_ended {
-                return self.after_the_end().await;
+            if self.may_begin()
+                && let Some(request) = self.queue.next()
+            {
+                return Some(self.begun(request));
             }
-            match self.transport.receive().await {
-                None => self.has_ended = true,
-                Some(message) => {
-                    if let Some(message) = self.received(message) {
-                        return Some(message);
+            if self.has_ended
+                && let Some(next) = self.after_the_end()
+            {
+                return next;
+            }
+            let (time, reads) = (self.next_check(), self.reads());
+            tokio::select! {
+                biased;
+                () = self.shared.changed.notified() => {}
+                () = until(time) => {
+                    if self.is_unread_at().is_some_and(|time| time <= Instant::now()) {
+                        self.unread.store(true, Ordering::Release);
+                        self.lines.output().abandon();
+                        return None;
                     }
                 }
+                next = next(&mut self.refusal, &mut self.lines), if reads || self.refusal.is_some() => match next {
+                    Next::Message(message) => {
+                        if let Some(message) = self.received(message) {
+                            return Some(message);
+                        }
+                    }
+                    Next::End => self.has_ended = true,
+                    Next::Refused => {}
+                    Next::Failed => return None,
+                },
             }
         }
     }
 
-    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.transport.close()
+    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        self.lines.close()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::lines::Lines;
-    use super::*;
-    use serde_json::{Value, json};
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
-
-    type Served = InFlight<Lines<DuplexStream, DuplexStream>>;
-
-    /// A client, and the transport that serves it.
-    struct Client {
-        input: Option<DuplexStream>,
-        output: BufReader<DuplexStream>,
-        is_gone: Arc<AtomicBool>,
-    }
-
-    impl Client {
-        fn new() -> (Self, Served) {
-            let (input, read) = tokio::io::duplex(1 << 16);
-            let (write, output) = tokio::io::duplex(1 << 16);
-            let is_gone = Arc::new(AtomicBool::new(false));
-            let gone = Arc::clone(&is_gone);
-            let served = InFlight::new(Lines::new(read, write), move || gone.load(Ordering::SeqCst));
-            (Self { input: Some(input), output: BufReader::new(output), is_gone }, served)
-        }
-
-        async fn send(&mut self, message: Value) {
-            let line = format!("{message}\n");
-            self.input.as_mut().unwrap().write_all(line.as_bytes()).await.unwrap();
-        }
-
-        async fn message(&mut self) -> Value {
-            let mut line = String::new();
-            self.output.read_line(&mut line).await.unwrap();
-            serde_json::from_str(&line).unwrap()
-        }
-    }
-
-    fn request(id: u32) -> Value {
-        json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
-    }
-
-    fn json(message: Option<Message>) -> Value {
-        serde_json::to_value(message).unwrap()
-    }
-
-    async fn answer(served: &mut Served, id: u32) {
-        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {}});
-        served.send(serde_json::from_value(answer).unwrap()).await.unwrap();
-    }
-
-    /// Returns true if there is no message yet, and no end.
-    async fn waits(served: &mut Served) -> bool {
-        tokio::time::timeout(Duration::from_millis(50), served.receive()).await.is_err()
-    }
-
-    #[tokio::test]
-    async fn the_end_of_input_waits_for_the_answers() {
-        let (mut client, mut served) = Client::new();
-        client.send(request(1)).await;
-        client.send(request(2)).await;
-        assert_eq!(
-            [json(served.receive().await)["id"].clone(), json(served.receive().await)["id"].clone()],
-            [1, 2]
-        );
-        client.input = None;
-        assert!(waits(&mut served).await);
-        answer(&mut served, 2).await;
-        assert!(waits(&mut served).await);
-        answer(&mut served, 1).await;
-        assert!(served.receive().await.is_none());
-        assert_eq!(client.message().await["id"], 2);
-    }
-
-    #[tokio::test]
-    async fn the_end_of_input_does_not_wait_for_a_client_that_is_gone_or_a_cancelled_request() {
-        let cancel =
-            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-        for is_cancelled in [true, false] {
-            let (mut client, mut served) = Client::new();
-            client.send(request(1)).await;
-            served.receive().await;
-            if is_cancelled {
-                client.send(cancel.clone()).await;
-                served.receive().await;
-            }
-            client.input = None;
-            assert_eq!(waits(&mut served).await, !is_cancelled);
-            client.is_gone.store(true, Ordering::SeqCst);
-            let end = tokio::time::timeout(Duration::from_secs(5), served.receive()).await;
-            assert!(end.is_ok_and(|message| message.is_none()));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_question_after_the_end_of_input_gets_an_error() {
-        let (mut client, mut served) = Client::new();
-        client.send(request(1)).await;
-        served.receive().await;
-        let question = json!({"jsonrpc": "2.0", "id": 7, "method": "roots/list"});
-        served.send(serde_json::from_value(question.clone()).unwrap()).await.unwrap();
-        client.send(json!({"jsonrpc": "2.0", "id": 7, "result": {"roots": []}})).await;
-        assert_eq!(json(served.receive().await)["id"], 7);
-        client.input = None;
-        assert!(waits(&mut served).await, "the question is answered");
-        served.send(serde_json::from_value(question).unwrap()).await.unwrap();
-        let error = json(served.receive().await);
-        assert_eq!(
-            (&error["id"], &error["error"]["message"]),
-            (&json!(7), &json!("the client has closed its input"))
-        );
-        assert!(waits(&mut served).await);
-    }
-
-    #[tokio::test]
-    async fn a_request_whose_id_is_in_use_is_refused() {
-        let (mut client, mut served) = Client::new();
-        client.send(request(1)).await;
-        assert_eq!(json(served.receive().await)["id"], 1);
-        client.send(request(1)).await;
-        assert!(waits(&mut served).await);
-        let refused = client.message().await;
-        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)));
-        assert!(
-            refused["error"]["message"].as_str().unwrap().contains("the ID 1 is in progress"),
-            "{refused}"
-        );
-        answer(&mut served, 1).await;
-        client.send(request(1)).await;
-        assert_eq!(json(served.receive().await)["id"], 1);
-    }
-}
+mod tests;

@@ -24,6 +24,8 @@ pub(super) struct Lines<R, W> {
     is_at_end: bool,
     /// The parts of a line that is too long, as far as they were read.
     overlong: Scan,
+    /// Number of bytes of the last line.
+    length: usize,
 }
 
 impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
@@ -35,7 +37,18 @@ impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
             owes_error: false,
             is_at_end: false,
             overlong: Scan::default(),
+            length: 0,
         }
+    }
+
+    /// The messages to the client.
+    pub(super) fn output(&self) -> &Output<W> {
+        &self.output
+    }
+
+    /// Returns the number of bytes of the line of the last message.
+    pub(super) fn length(&self) -> usize {
+        self.length
     }
 
     /// Returns the message of a line. The client gets an error for a line that looks like one and is not.
@@ -78,6 +91,7 @@ where
                 self.owes_error = false;
             }
             if let Some(piece) = self.read.next() {
+                self.length = length(&piece);
                 let parsed = parse(&piece, &mut self.overlong);
                 if let Some(message) = self.message(parsed) {
                     return Some(message);
@@ -85,8 +99,10 @@ where
                 continue;
             }
             if self.is_at_end {
-                let rest = self.read.rest().map(|piece| parse(&piece, &mut self.overlong))?;
-                return self.message(rest);
+                let rest = self.read.rest()?;
+                self.length = length(&rest);
+                let parsed = parse(&rest, &mut self.overlong);
+                return self.message(parsed);
             }
             match self.read.read(&mut self.input).await {
                 Ok(bytes) => self.is_at_end = bytes == 0,
@@ -102,6 +118,11 @@ where
         self.output.close().await;
         Ok(())
     }
+}
+
+fn length(piece: &Piece<'_>) -> usize {
+    let (Piece::Line(bytes) | Piece::Part(bytes) | Piece::LastPart(bytes)) = piece;
+    bytes.len()
 }
 
 /// Parses a line. One that is too long is an error of the request whose ID `overlong` found in its parts.

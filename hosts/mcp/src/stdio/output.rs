@@ -1,12 +1,17 @@
 //! Messages to a client: all that are ready are one write.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::time::Instant;
+use toolkit::CancellationToken;
 
 /// Maximum number of bytes of memory that are kept for the next messages.
 const KEPT: usize = 64 << 10;
+
+/// Size of the messages that wait, in bytes, from which on no request is begun.
+pub(super) const MAX_UNREAD: usize = 4 << 20;
 
 /// The messages that wait, and where they go. Clones write to the same stream.
 #[derive(Debug)]
@@ -14,9 +19,30 @@ pub(super) struct Output<W>(Arc<Shared<W>>);
 
 #[derive(Debug)]
 struct Shared<W> {
-    /// Whole messages, in the order in which they were added.
-    waiting: Mutex<Vec<u8>>,
+    waiting: Mutex<Waiting>,
     writer: AsyncMutex<Writer<W>>,
+    /// Notified when the messages that wait are few again, and when the stream has failed.
+    changed: Arc<Notify>,
+    /// Cancelled to end a write that does not move.
+    abandoned: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Whole messages, in the order in which they were added.
+    messages: Vec<u8>,
+    /// Number of bytes of the messages being written that are still to be written.
+    unwritten: usize,
+    /// The time at which the stream last took bytes, or was given the first ones. `None` if nothing waits.
+    moved: Option<Instant>,
+    /// True once the stream is closed or has failed.
+    is_closed: bool,
+}
+
+impl Waiting {
+    fn bytes(&self) -> usize {
+        self.messages.len() + self.unwritten
+    }
 }
 
 #[derive(Debug)]
@@ -37,19 +63,25 @@ impl<W> Clone for Output<W> {
 impl<W: AsyncWrite + Unpin> Output<W> {
     pub(super) fn new(stream: W) -> Self {
         let writer = Writer { stream: Some(stream), batch: Vec::new(), written: 0 };
-        Self(Arc::new(Shared { waiting: Mutex::default(), writer: AsyncMutex::new(writer) }))
+        Self(Arc::new(Shared {
+            waiting: Mutex::default(),
+            writer: AsyncMutex::new(writer),
+            changed: Arc::default(),
+            abandoned: CancellationToken::new(),
+        }))
     }
 
     /// Adds a message, which [`flush`](Self::flush) writes.
     pub(super) fn add(&self, message: &impl serde::Serialize) -> io::Result<()> {
-        let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = waiting.len();
-        if let Err(error) = serde_json::to_writer(&mut *waiting, message) {
+        let mut waiting = self.0.lock();
+        let before = waiting.messages.len();
+        if let Err(error) = serde_json::to_writer(&mut waiting.messages, message) {
             // Half a message would be the beginning of the next.
-            waiting.truncate(before);
+            waiting.messages.truncate(before);
             return Err(error.into());
         }
-        waiting.push(b'\n');
+        waiting.messages.push(b'\n');
+        waiting.moved.get_or_insert_with(Instant::now);
         Ok(())
     }
 
@@ -62,8 +94,9 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 writer.written = 0;
                 writer.batch.clear();
                 writer.batch.shrink_to(KEPT);
-                let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-                std::mem::swap(&mut *waiting, &mut writer.batch);
+                let mut waiting = self.0.lock();
+                std::mem::swap(&mut waiting.messages, &mut writer.batch);
+                waiting.unwritten = writer.batch.len();
             }
             let Some(stream) = &mut writer.stream else {
                 return Err(io::Error::new(io::ErrorKind::NotConnected, "the client is gone"));
@@ -71,25 +104,75 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             if writer.batch.is_empty() {
                 return stream.flush().await;
             }
-            let written = match stream.write(&writer.batch[writer.written..]).await {
-                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-                written => written,
+            let written = tokio::select! {
+                biased;
+                written = stream.write(&writer.batch[writer.written..]) => written,
+                () = self.0.abandoned.cancelled() => Err(io::ErrorKind::TimedOut.into()),
             };
             match written {
-                Ok(bytes) => writer.written += bytes,
+                Ok(bytes @ 1..) => {
+                    writer.written += bytes;
+                    self.0.moved(bytes);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
+                failed => {
                     // Writers that wait for the rest of the messages get the error too.
                     writer.stream = None;
-                    return Err(error);
+                    self.0.lock().is_closed = true;
+                    self.0.changed.notify_one();
+                    return Err(failed.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
                 }
             }
         }
     }
 
+    /// Gives up the messages that wait: flushes that are in progress fail.
+    pub(super) fn abandon(&self) {
+        self.0.abandoned.cancel();
+    }
+
     /// Closes the stream after the current write.
     pub(super) async fn close(&self) {
         self.0.writer.lock().await.stream = None;
+    }
+}
+
+impl<W> Output<W> {
+    /// Returns what is notified of changes of [`is_closed`](Self::is_closed) and [`is_full`](Self::is_full).
+    pub(super) fn changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.changed)
+    }
+
+    /// Returns true once the stream has failed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.lock().is_closed
+    }
+
+    /// Returns true if so many messages wait that no request should be begun.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.lock().bytes() >= MAX_UNREAD
+    }
+
+    /// Returns the time since when the stream takes nothing of the messages that wait. `None` if nothing waits.
+    pub(super) fn stands_since(&self) -> Option<Instant> {
+        self.0.lock().moved
+    }
+}
+
+impl<W> Shared<W> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of bytes that were written.
+    fn moved(&self, bytes: usize) {
+        let mut waiting = self.lock();
+        let was_full = waiting.bytes() >= MAX_UNREAD;
+        waiting.unwritten -= bytes;
+        waiting.moved = (waiting.bytes() > 0).then(Instant::now);
+        if was_full && waiting.bytes() < MAX_UNREAD {
+            self.changed.notify_one();
+        }
     }
 }
 

@@ -43,6 +43,7 @@ mod server;
 mod settings;
 mod sorted;
 mod stdio;
+mod turns;
 
 #[cfg(feature = "http")]
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};

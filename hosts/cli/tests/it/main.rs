@@ -14,12 +14,14 @@ mod config;
 mod docs;
 mod edits;
 mod explain;
+mod faults;
 mod file_tools;
 mod fixture;
 mod flags;
 #[cfg(all(target_os = "linux", feature = "mcp", feature = "fs"))]
 mod history;
 mod hostile;
+mod hosts;
 mod lists;
 mod live;
 mod mcp;

@@ -4,23 +4,13 @@
 
 #![cfg(all(target_os = "linux", feature = "agent", feature = "mcp", feature = "fs"))]
 
-mod http;
-mod lines;
-mod place;
-mod process;
-
 use crate::agent::chunks;
-use http::Http;
-use lines::Pipe;
-use place::Place;
-use process::{Held, slope};
+use crate::hosts::{Held, Http, Pipe, Place, job, slope};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use toolkit_loopback::Loopback;
 
-/// How long a host may take for what needs no time.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Seconds that the rounds take together, if the variable of this name says nothing else.
 const SECONDS: (&str, u64) = ("SOAK_SECONDS", 40);
 /// Rounds until everything that is kept on purpose is there: as many abandoned sessions as one client may have.
@@ -39,25 +29,6 @@ const MAX_THREADS: u64 = 160;
 
 /// The most processes that a host may have gained: helpers that start its commands.
 const MAX_PROCESSES: u64 = 4;
-
-fn initialize() -> Value {
-    let client = json!({"name": "soak", "version": "1"});
-    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client
-    }})
-}
-
-fn call(id: u64, name: &str, arguments: &Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
-}
-
-/// The text of a call that succeeded.
-fn text(response: &Value) -> String {
-    let result = &response["result"];
-    assert!(result["isError"] != true && result["content"].is_array(), "{response}");
-    let blocks = result["content"].as_array().into_iter().flatten();
-    blocks.filter_map(|block| block["text"].as_str()).collect()
-}
 
 /// The calls that every client makes: files, a search, a command, an output that is spilled.
 fn calls(round: usize) -> Vec<(&'static str, Value)> {
@@ -79,16 +50,6 @@ fn check(calls: &[(&str, Value)], texts: &[String], round: usize) {
     );
 }
 
-fn job() -> Value {
-    json!({"command": "sleep 1000", "run_in_background": true})
-}
-
-/// The id of the job that a call began.
-fn id_of(began: &str) -> String {
-    let start = began.find("job_").unwrap_or_else(|| panic!("no id: {began}"));
-    began[start..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
-}
-
 /// Sessions over HTTP: ended in order, with and without jobs, and abandoned. Returns the number of requests.
 fn over_http(server: &Http, round: usize) -> u64 {
     for _ in 0..4 {
@@ -100,8 +61,8 @@ fn over_http(server: &Http, round: usize) -> u64 {
         server.end(&session);
     }
     let session = server.begun();
-    let stopped = id_of(&server.call(&session, "exec", &job()));
-    server.call(&session, "exec", &job());
+    let stopped = job::id_of(&server.call(&session, "exec", &job::lasting()));
+    server.call(&session, "exec", &job::lasting());
     server.call(&session, "process", &json!({"action": "stop", "task_id": stopped}));
     // The second job ends with its session.
     server.end(&session);
@@ -121,7 +82,7 @@ fn over_stdio(server: &mut Pipe, round: usize) -> u64 {
     }
     let reads = vec![("read", json!({"file_path": "notes.txt"})); 50];
     assert!(server.calls(&reads).iter().all(|text| text.contains("two")));
-    let job = id_of(&server.call("exec", &job()));
+    let job = job::id_of(&server.call("exec", &job::lasting()));
     server.call("process", &json!({"action": "stop", "task_id": job}));
     server.call("process", &json!({"action": "remove", "task_id": job}));
     sent + 53

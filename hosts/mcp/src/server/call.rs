@@ -5,6 +5,7 @@ use super::sessions::is_stateless;
 use super::suspended::{Fingerprint, Next, Running};
 use super::telling::Telling;
 use super::{ToolServer, result};
+use crate::turns::Turn;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
@@ -20,7 +21,12 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
     let arguments = Value::Object(arguments.unwrap_or_default());
+    let turn = context.extensions.get::<Turn>().cloned();
     if let Some(state) = request_state {
+        // The call has begun already.
+        if let Some(turn) = &turn {
+            turn.pass();
+        }
         let fingerprint = Fingerprint::of(&name, &arguments);
         let running = server.0.suspended.take(&state, &fingerprint, server.0.principal())?;
         let running = running.answered(input_responses.unwrap_or_default());
@@ -28,12 +34,15 @@ pub(super) async fn call(
         let server = running.server.clone();
         return drive(&server, running, fingerprint, &context).await;
     }
+    if let Some(turn) = &turn {
+        turn.comes().await;
+    }
     let toolbox = current(server, &name, &context).await;
     let can_ask = shows_forms(context.client_capabilities().as_ref());
     let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
     let call = ToolCall::new(call_id(), name, arguments);
     if let Some(fingerprint) = fingerprint {
-        let running = Running::start(server.clone(), toolbox, call, context.peer.clone());
+        let running = Running::start(server.clone(), toolbox, call, context.peer.clone(), turn);
         return drive(server, running, fingerprint, &context).await;
     }
     let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
@@ -45,10 +54,11 @@ pub(super) async fn call(
     };
     let shown = toolbox.defers().then(|| toolbox.shown().len());
     let result = match Telling::wanted(server, &context) {
-        None => toolbox.call_with(call, options).await,
+        None => Turn::begin(turn, toolbox.call_with(call, options)).await,
         Some(telling) => {
             let notices = toolbox.notices(&*call.id);
-            telling.during(notices, &context.peer, toolbox.call_with(call, options)).await
+            let call = Turn::begin(turn, toolbox.call_with(call, options));
+            telling.during(notices, &context.peer, call).await
         }
     };
     // Tools that were found are in the list from now on. Clients without a session ask for the list when they need it.

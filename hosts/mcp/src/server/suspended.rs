@@ -15,6 +15,7 @@
 use super::watched::Owned;
 use super::{ToolServer, answered};
 use crate::sorted::sorted;
+use crate::turns::Turn;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, ElicitRequest, ElicitResult, ErrorData, InputRequest, InputRequests,
@@ -170,6 +171,7 @@ impl Running {
         toolbox: Toolbox,
         call: ToolCall,
         peer: Peer<RoleServer>,
+        turn: Option<Turn>,
     ) -> Self {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
@@ -178,7 +180,7 @@ impl Running {
         let options = options.approver(approver).attach(Arc::new(peer));
         let call_id = call.id.clone();
         let calling = toolbox.clone();
-        let task = tokio::spawn(async move { calling.call_with(call, options).await });
+        let task = tokio::spawn(async move { Turn::begin(turn, calling.call_with(call, options)).await });
         Self { server, toolbox, call_id, task, news, open: BTreeMap::new(), cancel }
     }
 

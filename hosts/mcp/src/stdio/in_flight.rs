@@ -9,6 +9,7 @@ use super::message::Message;
 use super::places::{Place, Places};
 use super::queue::{MAX_QUEUED, Queue};
 use crate::server::faults::{in_use, too_many_requests, too_many_subscriptions};
+use crate::turns::Turns;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorData, GetExtensions as _, JsonRpcMessage, JsonRpcRequest,
     RequestId,
@@ -47,6 +48,7 @@ pub(super) struct InFlight<R, W> {
     places: Places,
     /// Requests without a place.
     queue: Queue,
+    turns: Turns,
     /// Returns true if the client reads no answers any more.
     is_gone: Box<dyn Fn() -> bool + Send + Sync>,
     /// An answer to a request that is refused.
@@ -100,6 +102,7 @@ where
             lines,
             limits,
             queue: Queue::default(),
+            turns: Turns::default(),
             is_gone: Box::new(is_gone),
             refusal: None,
             has_ended: false,
@@ -180,8 +183,11 @@ where
     }
 
     /// Gives a request its place.
-    fn begun(&self, mut request: JsonRpcRequest<ClientRequest>) -> Message {
+    fn begun(&mut self, mut request: JsonRpcRequest<ClientRequest>) -> Message {
         let place = self.places.take();
+        if matches!(request.request, ClientRequest::CallToolRequest(_)) {
+            request.request.extensions_mut().insert(self.turns.next());
+        }
         if !matches!(request.request, ClientRequest::InitializeRequest(_)) {
             request.request.extensions_mut().insert(place.clone());
         }

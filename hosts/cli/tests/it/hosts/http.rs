@@ -3,28 +3,28 @@
 use super::place::{Host, Place};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-pub(super) struct Http {
-    pub(super) host: Host,
+pub(crate) struct Http {
+    pub(crate) host: Host,
     address: String,
     token: String,
 }
 
 /// An answer over HTTP.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) session: Option<String>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
     body: String,
 }
 
 impl Answer {
     /// The one JSON-RPC response that the body holds, as an event or alone.
-    fn response(&self) -> Value {
+    pub(crate) fn response(&self) -> Value {
         let line =
             self.body.lines().find_map(|line| line.strip_prefix("data: {")).map(|rest| format!("{{{rest}"));
         let text = line.as_deref().unwrap_or(&self.body);
@@ -33,28 +33,32 @@ impl Answer {
 }
 
 impl Http {
-    pub(super) fn start(place: &Place) -> Self {
-        let mut command = place.command(&["mcp", "serve", "--http", "127.0.0.1:0"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    pub(crate) fn start(place: &Place) -> Self {
+        Self::of(place.command(&["mcp", "serve", "--http", "127.0.0.1:0"]), place)
+    }
+
+    /// The server that this command is.
+    pub(crate) fn of(mut command: Command, place: &Place) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
         let mut host = Host::start(command);
-        let mut said = BufReader::new(host.child.stderr.take().expect("a pipe")).lines();
-        let mut before = String::new();
-        let address = loop {
-            let line = said.next().unwrap_or_else(|| panic!("it ended: {before}")).expect("text");
-            let address = line.strip_prefix("serving at http://").and_then(|rest| rest.strip_suffix("/mcp"));
-            if let Some(address) = address {
-                break address.to_owned();
-            }
-            before += &line;
-        };
-        // Its later output is not read, so it must not wait for that.
-        std::thread::spawn(move || said.for_each(drop));
+        let said = host.says("/mcp\n");
+        let address =
+            said.lines().find_map(|line| line.strip_prefix("serving at http://")?.strip_suffix("/mcp"));
+        let address = address.expect("an address").to_owned();
         let token = fs::read_to_string(place.data().join("mcp-token")).expect("a token");
         Self { host, address, token: token.trim().to_owned() }
     }
 
-    pub(super) fn exchange(&self, method: &str, session: Option<&str>, body: &str) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+    fn connect(&self) -> TcpStream {
+        self.try_connect().expect("it listens")
+    }
+
+    pub(crate) fn try_connect(&self) -> Option<TcpStream> {
+        TcpStream::connect(&self.address).ok()
+    }
+
+    pub(crate) fn exchange(&self, method: &str, session: Option<&str>, body: &str) -> Answer {
+        let mut stream = self.connect();
         stream.set_read_timeout(Some(Duration::from_mins(2))).expect("a time limit");
         let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
         let head = format!(
@@ -71,13 +75,13 @@ impl Http {
     }
 
     /// Begins a session.
-    pub(super) fn open(&self) -> String {
+    pub(crate) fn open(&self) -> String {
         let answer = self.exchange("POST", None, &super::initialize().to_string());
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.session.expect("the id of the session")
     }
 
-    pub(super) fn begun(&self) -> String {
+    pub(crate) fn begun(&self) -> String {
         let session = self.open();
         let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let answer = self.exchange("POST", Some(&session), &begun.to_string());
@@ -85,13 +89,17 @@ impl Http {
         session
     }
 
-    /// The text of a call that succeeds.
-    pub(super) fn call(&self, session: &str, name: &str, arguments: &Value) -> String {
-        let answer = self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string());
-        super::text(&answer.response())
+    /// The response to a call.
+    pub(crate) fn answer(&self, session: &str, name: &str, arguments: &Value) -> Value {
+        self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string()).response()
     }
 
-    pub(super) fn end(&self, session: &str) {
+    /// The text of a call that succeeds.
+    pub(crate) fn call(&self, session: &str, name: &str, arguments: &Value) -> String {
+        super::text(&self.answer(session, name, arguments))
+    }
+
+    pub(crate) fn end(&self, session: &str) {
         let answer = self.exchange("DELETE", Some(session), "");
         assert!((200..300).contains(&answer.status), "{answer:?}");
     }

@@ -6,19 +6,19 @@ use std::path::Path;
 
 /// The resources of a process and of those that it started, at one moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) resident_kib: u64,
-    pub(super) descriptors: u64,
-    pub(super) threads: u64,
+pub(crate) struct Held {
+    pub(crate) resident_kib: u64,
+    pub(crate) descriptors: u64,
+    pub(crate) threads: u64,
     /// Processes that it started, and theirs.
-    pub(super) processes: u64,
+    pub(crate) processes: u64,
     /// Files below the data directory.
-    pub(super) files: u64,
+    pub(crate) files: u64,
 }
 
 impl Held {
     /// What each kind of resource is called in reports, and its number here.
-    pub(super) fn named(&self) -> [(&'static str, u64); 5] {
+    pub(crate) fn named(&self) -> [(&'static str, u64); 5] {
         let Self { resident_kib, descriptors, threads, processes, files } = *self;
         [
             ("memory, KiB", resident_kib),
@@ -29,7 +29,7 @@ impl Held {
         ]
     }
 
-    pub(super) fn of(id: u32, data: &Path) -> Self {
+    pub(crate) fn of(id: u32, data: &Path) -> Self {
         let status = fs::read_to_string(format!("/proc/{id}/status")).expect("the process is there");
         let number = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a known line");
@@ -63,7 +63,7 @@ fn descendants(id: u32) -> Vec<u32> {
 }
 
 /// The processes among those that are commands, and not the helpers that start them, which a host keeps.
-pub(super) fn commands(id: u32) -> Vec<u32> {
+pub(crate) fn commands(id: u32) -> Vec<u32> {
     let is_command = |id: &u32| {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         !line.is_empty() && !line.starts_with(b"toolkit-spawner")
@@ -91,7 +91,7 @@ fn files_below(directory: &Path) -> u64 {
 }
 
 /// How much a resource grows for each thousand of operations: the slope of the line that fits the samples best.
-pub(super) fn slope(samples: &[(u64, u64)]) -> f64 {
+pub(crate) fn slope(samples: &[(u64, u64)]) -> f64 {
     let count = samples.len() as f64;
     let mean =
         |of: fn(&(u64, u64)) -> u64| samples.iter().map(|sample| of(sample) as f64).sum::<f64>() / count;

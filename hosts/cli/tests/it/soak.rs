@@ -13,8 +13,10 @@ use toolkit_loopback::Loopback;
 
 /// Seconds that the rounds take together, if the variable of this name says nothing else.
 const SECONDS: (&str, u64) = ("SOAK_SECONDS", 40);
-/// Rounds until everything that is kept on purpose is there: as many abandoned sessions as one client may have.
+/// Rounds until everything that is kept on purpose is there.
 const WARM_UP: usize = 6;
+/// Sessions that are abandoned before the first round: as many as a server keeps, so that each further one takes the place of an old one.
+const KEPT: usize = 1_000;
 /// Rounds however slow the machine is.
 const MIN_ROUNDS: usize = WARM_UP + 6;
 /// Sessions of each round that nobody ends.
@@ -178,6 +180,9 @@ fn soak(model: &str) {
     let mut stdio = Pipe::mcp(&place);
     let mut editor = Pipe::acp(&place);
     let mut of = ["HTTP", "stdio", "ACP"].map(Rounds::new);
+    for _ in 0..KEPT {
+        http.open();
+    }
     let (began, mut round) = (Instant::now(), 0);
     while round < MIN_ROUNDS || began.elapsed() < Duration::from_secs(seconds) {
         round += 1;

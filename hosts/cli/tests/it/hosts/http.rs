@@ -24,11 +24,15 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The one JSON-RPC response that the body holds, as an event or alone.
-    pub(crate) fn response(&self) -> Value {
+    fn response(&self) -> Value {
+        self.found().unwrap_or_else(|| panic!("no response: {self:?}"))
+    }
+
+    fn found(&self) -> Option<Value> {
         let line =
             self.body.lines().find_map(|line| line.strip_prefix("data: {")).map(|rest| format!("{{{rest}"));
         let text = line.as_deref().unwrap_or(&self.body);
-        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        serde_json::from_str(text).ok()
     }
 }
 
@@ -92,6 +96,12 @@ impl Http {
     /// The response to a call.
     pub(crate) fn answer(&self, session: &str, name: &str, arguments: &Value) -> Value {
         self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string()).response()
+    }
+
+    /// The response to a call, null if there is none.
+    pub(crate) fn answered(&self, session: &str, name: &str, arguments: &Value) -> Value {
+        let answer = self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string());
+        answer.found().unwrap_or_default()
     }
 
     /// The text of a call that succeeds.

@@ -15,11 +15,12 @@ pub(crate) fn router(name: &str, item: &TokenStream) -> TokenStream {
         let message = format!(
             "there is no `#[{name}]`, and no trait for servers to implement; remove this block\na program serves its tools by `toolkit_mcp::serve_stdio(toolkit, caller).await?`"
         );
-        return error(&message);
+        return error(&message, item);
     }
-    let error = error(&format!(
+    let message = format!(
         "there is no `#[{name}]`; write `#[toolkit::tools]` on the `impl` block, and `#[tool]` on each method that is a tool"
-    ));
+    );
+    let error = error(&message, item);
     let block = methods::expand(TokenStream::new(), item);
     quote!(#error #block)
 }
@@ -30,28 +31,30 @@ pub(crate) fn above(name: &str, attribute: &TokenStream, item: &TokenStream) -> 
     let has_args = attributes
         .iter()
         .any(|attribute| attribute.path().segments.last().is_some_and(|segment| segment.ident == "args"));
-    let error = error(&if has_args {
+    let message = if has_args {
         format!("put `#[{name}({attribute})]` below `#[toolkit::args]`, which brings its derives")
     } else {
         format!(
             "`#[{name}({attribute})]` stands below a derive of {name}, or below `#[toolkit::args]`, which brings them; put one of them above it"
         )
-    });
+    };
+    let error = error(&message, item);
     quote!(#error #item)
 }
 
 /// An attribute of another name on a type of arguments.
 pub(crate) fn arguments(name: &str, item: &TokenStream) -> TokenStream {
-    let error = error(&format!("there is no `#[{name}]`; write `#[toolkit::args]`"));
+    let error = error(&format!("there is no `#[{name}]`; write `#[toolkit::args]`"), item);
     let item = args::expand(TokenStream::new(), item);
     quote!(#error #item)
 }
 
 /// A derive on a type of arguments.
 pub(crate) fn derived(name: &str, item: TokenStream) -> TokenStream {
-    let error = error(&format!(
+    let message = format!(
         "`{name}` cannot be derived; write `#[toolkit::args]` above the type, which brings the derives that arguments need"
-    ));
+    );
+    let error = error(&message, &item);
     let Ok(input) = syn::parse2::<DeriveInput>(item) else { return error };
     // With these it is an argument already.
     let is_read = ["Deserialize", "JsonSchema"]
@@ -78,8 +81,10 @@ pub(crate) fn derived(name: &str, item: TokenStream) -> TokenStream {
     }
 }
 
-fn error(message: &str) -> TokenStream {
+fn error(message: &str, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    errors.push_span(Check::OtherMacro, Span::call_site(), message);
+    // As if the author's own tokens were the fault, or the compiler adds a note about macros.
+    let place = item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+    errors.push_span(Check::OtherMacro, Span::call_site().resolved_at(place), message);
     errors.into_tokens()
 }

@@ -161,7 +161,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(
         "arg",
         &["flatten"],
-        "write `#[serde(flatten)]` on a field of a struct; in a function, take all arguments as one struct, with `#[args]`",
+        "write `#[serde(flatten)]` on a field of a struct\nin a function, take all arguments as one struct, with `#[args]`",
     ),
     foreign(
         "arg",

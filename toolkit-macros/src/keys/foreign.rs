@@ -161,7 +161,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(
         "arg",
         &["flatten"],
-        "write `#[serde(flatten)]` on a field of a struct\nin a function, take all arguments as one struct, with `#[args]`",
+        "take all arguments as one struct, with `#[args]`\na field of the struct takes `#[serde(flatten)]`",
     ),
     foreign(
         "arg",

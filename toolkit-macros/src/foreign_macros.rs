@@ -13,12 +13,12 @@ pub(crate) fn router(name: &str, item: &TokenStream) -> TokenStream {
     let is_of_trait = syn::parse2::<ItemImpl>(item.clone()).is_ok_and(|block| block.trait_.is_some());
     if is_of_trait {
         let message = format!(
-            "there is no `#[{name}]`, and no trait for servers to implement; remove this block\na program serves its tools by `toolkit_mcp::serve_stdio(toolkit, caller).await?`"
+            "there is no `#[{name}]`, and no trait to implement; remove this block\na program serves its tools by `toolkit_mcp::serve_stdio(toolkit, caller).await?`"
         );
         return error(&message, item);
     }
     let message = format!(
-        "there is no `#[{name}]`; write `#[toolkit::tools]` on the `impl` block, and `#[tool]` on each method that is a tool"
+        "there is no `#[{name}]`; write `#[toolkit::tools]` on the `impl` block\nand `#[tool]` on each method that is a tool"
     );
     let error = error(&message, item);
     let block = methods::expand(TokenStream::new(), item);
@@ -26,16 +26,16 @@ pub(crate) fn router(name: &str, item: &TokenStream) -> TokenStream {
 }
 
 /// An attribute of a library above `#[toolkit::args]`, or on a type without it.
-pub(crate) fn above(name: &str, attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn above(name: &str, item: &TokenStream) -> TokenStream {
     let attributes = syn::parse2::<DeriveInput>(item.clone()).map(|input| input.attrs).unwrap_or_default();
     let has_args = attributes
         .iter()
         .any(|attribute| attribute.path().segments.last().is_some_and(|segment| segment.ident == "args"));
     let message = if has_args {
-        format!("put `#[{name}({attribute})]` below `#[toolkit::args]`, which brings its derives")
+        format!("put `#[{name}(..)]` below `#[toolkit::args]`, which brings its derives")
     } else {
         format!(
-            "`#[{name}({attribute})]` stands below a derive of {name}, or below `#[toolkit::args]`, which brings them; put one of them above it"
+            "`#[{name}(..)]` stands below `#[toolkit::args]`, or below a derive of {name}\nput one of them above it: `#[toolkit::args]` brings the derives"
         )
     };
     let error = error(&message, item);
@@ -52,7 +52,7 @@ pub(crate) fn arguments(name: &str, item: &TokenStream) -> TokenStream {
 /// A derive on a type of arguments.
 pub(crate) fn derived(name: &str, item: TokenStream) -> TokenStream {
     let message = format!(
-        "`{name}` cannot be derived; write `#[toolkit::args]` above the type, which brings the derives that arguments need"
+        "`{name}` cannot be derived; write `#[toolkit::args]` above the type\nit brings the derives that arguments need"
     );
     let error = error(&message, &item);
     let Ok(input) = syn::parse2::<DeriveInput>(item) else { return error };

@@ -95,8 +95,8 @@ foreign!(tool_args: arguments, arguments: arguments, params: arguments, paramete
 /// An attribute of serde that stands above what brings its derives, in a module with the prelude.
 #[doc(hidden)]
 #[proc_macro_attribute]
-pub fn serde(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    foreign_macros::above("serde", &attribute.into(), &item.into()).into()
+pub fn serde(_: TokenStream, item: TokenStream) -> TokenStream {
+    foreign_macros::above("serde", &item.into()).into()
 }
 
 macro_rules! derived {

@@ -91,6 +91,7 @@ mod message;
 mod meter;
 mod model;
 mod models;
+mod other_names;
 mod quirks;
 mod request;
 mod responses;

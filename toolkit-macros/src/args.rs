@@ -135,9 +135,11 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
 /// Reports derives above the attribute that it brings itself, and returns them. The compiler has expanded them already.
 fn derives_above(input: &DeriveInput, errors: &mut Errors) -> Vec<&'static str> {
     let above = source::derived_above(Span::call_site(), &["Deserialize", "Serialize", "JsonSchema"]);
-    if let Some(name) = above.first() {
+    if !above.is_empty() {
+        let names: Vec<String> = above.iter().map(|name| format!("`{name}`")).collect();
+        let (names, it) = (names.join(" and "), if above.len() == 1 { "it" } else { "them" });
         let message = format!(
-            "`#[toolkit::args]` derives `{name}` itself\nremove it from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
+            "`#[toolkit::args]` derives {names} itself\nremove {it} from the `#[derive(..)]` above; other derives belong below `#[toolkit::args]`"
         );
         errors.push_span(Check::ArgsItem, Span::call_site().resolved_at(input.ident.span()), message);
     }

@@ -65,8 +65,11 @@ checks! {
     // The function's body.
     AskAnswer,
     ContextCall,
+    ErrorKind,
     GuardOverAwait,
+    OutputResult,
     ServiceChange,
+    SpawnedContext,
     TextAsError,
     // Parameters.
     Pattern,

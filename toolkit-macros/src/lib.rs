@@ -9,6 +9,7 @@ mod check;
 mod checked_literals;
 mod dependency;
 mod documentation;
+mod foreign_macros;
 mod fragments;
 mod half_typed;
 mod keys;
@@ -75,3 +76,45 @@ pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
 pub fn plugin(input: TokenStream) -> TokenStream {
     plugin::expand(input.into()).into()
 }
+
+// Names that other frameworks have.
+
+macro_rules! foreign {
+    ($($name:ident: $function:ident),*) => {$(
+        #[doc(hidden)]
+        #[proc_macro_attribute]
+        pub fn $name(_: TokenStream, item: TokenStream) -> TokenStream {
+            foreign_macros::$function(stringify!($name), &item.into()).into()
+        }
+    )*};
+}
+
+foreign!(tool_router: router, tool_handler: router, tool_impl: router, toolset: router);
+foreign!(tool_args: arguments, arguments: arguments, params: arguments, parameters: arguments, input: arguments);
+
+/// An attribute of serde that stands above what brings its derives, in a module with the prelude.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn serde(_: TokenStream, item: TokenStream) -> TokenStream {
+    foreign_macros::above("serde", &item.into()).into()
+}
+
+macro_rules! derived {
+    ($($name:ident: $function:ident),*) => {$(
+        #[doc(hidden)]
+        #[proc_macro_derive($name, attributes(arg, args, tool))]
+        pub fn $function(item: TokenStream) -> TokenStream {
+            foreign_macros::derived(stringify!($name), item.into()).into()
+        }
+    )*};
+}
+
+derived!(
+    ToolArgs: derive_tool_args,
+    ToolArg: derive_tool_arg,
+    ToolInput: derive_tool_input,
+    ToolParams: derive_tool_params,
+    ToolSchema: derive_tool_schema,
+    Tool: derive_tool,
+    Args: derive_args
+);

@@ -34,6 +34,19 @@ pub(crate) fn derived_above<'a>(attribute: Span, names: &[&'a str]) -> Vec<&'a s
     before().map_or_else(Vec::new, |text| derives_at_the_end(&text, names))
 }
 
+/// Returns true if a name stands in the `#[derive(..)]` of a derive.
+pub(crate) fn is_derived_beside(derive: Span, name: &str) -> bool {
+    let list = || {
+        let span = proc_macro::is_available().then(|| derive.unwrap())?;
+        let text = fs::read_to_string(span.local_file()?).ok()?;
+        let at = place(&text, span.start())?;
+        let start = text.get(..at)?.rfind("#[derive(")?;
+        let end = at + text.get(at..)?.find(']')?;
+        text.get(start..end).map(str::to_owned)
+    };
+    list().is_some_and(|list| words(&list).any(|word| word == name))
+}
+
 fn derives_at_the_end<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut rest = text.trim_end();
@@ -78,6 +91,19 @@ pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<(Span,
     let is_last = delimiter != '{' && around.is_in_code() && is_end_of_block(last);
     let message = format!("`{name}!` has no value\n{advice}, or as a statement that ends with `;`");
     (around.is_value() || is_last).then_some((first, message))
+}
+
+/// Returns true if the file of a span has a type of `std::sync`, imported or by its path, and none of that name of `tokio` or another crate, as
+/// far as its text tells.
+pub(crate) fn takes_from_std_sync(span: Span, name: &str) -> bool {
+    let Some(text) = text_of(span) else { return false };
+    let is_path = |module: &str| {
+        text.match_indices(&format!("{module}::{name}")).any(|(start, path)| {
+            let next = text[start + path.len()..].chars().next();
+            !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+        })
+    };
+    imports_from_std(span, name) || is_path("std::sync") && !is_path("tokio::sync")
 }
 
 /// Returns true if the file of a span imports a name from the standard library, as far as its text tells.

@@ -15,6 +15,7 @@ mod changes;
 mod configuration;
 mod core;
 mod directories;
+mod elsewhere;
 mod entries;
 mod error;
 mod file;

@@ -78,6 +78,32 @@ pub enum Verdict {
     },
 }
 
+/// The value that the closure of a [`CallbackInspector`] returns: a [`Verdict`], or a `Result` of one.
+#[diagnostic::on_unimplemented(
+    message = "the closure of an inspector must return a `Verdict`",
+    label = "it returns `{Self}`, which is not a `Verdict`",
+    note = "return one: `|call| if call.tool().name() == \"exec\" {{ Verdict::block(\"why\") }} else {{ Verdict::Proceed }}`, or `Ok(verdict)` where a `ToolError` is possible",
+    note = "one that waits implements `Inspector` for a type; `Verdict` is in `toolkit::inspection`"
+)]
+pub trait IntoVerdict {
+    #[doc(hidden)]
+    fn into_verdict(self) -> Result<Verdict, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoVerdict for Verdict {
+    fn into_verdict(self) -> Result<Verdict, ToolError> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoVerdict for Result<Verdict, ToolError> {
+    fn into_verdict(self) -> Result<Verdict, ToolError> {
+        self
+    }
+}
+
 impl Verdict {
     /// Blocks the call for this reason, which the model reads.
     pub fn block(reason: impl Into<String>) -> Self {
@@ -159,9 +185,10 @@ impl fmt::Debug for Inspection<'_> {
 /// ```
 pub struct CallbackInspector<F>(F);
 
-impl<F> CallbackInspector<F>
+impl<F, V> CallbackInspector<F>
 where
-    F: Fn(&Inspection<'_>) -> Result<Verdict, ToolError> + Send + Sync + 'static,
+    F: Fn(&Inspection<'_>) -> V + Send + Sync + 'static,
+    V: IntoVerdict,
 {
     /// Creates an inspector that calls `judge` for each call. `judge` must not block the thread.
     pub fn new(judge: F) -> Self {
@@ -170,12 +197,13 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> Inspector for CallbackInspector<F>
+impl<F, V> Inspector for CallbackInspector<F>
 where
-    F: Fn(&Inspection<'_>) -> Result<Verdict, ToolError> + Send + Sync + 'static,
+    F: Fn(&Inspection<'_>) -> V + Send + Sync + 'static,
+    V: IntoVerdict,
 {
     fn inspect<'a>(&'a self, call: &'a Inspection<'a>) -> Inspecting<'a> {
-        Box::pin(std::future::ready((self.0)(call)))
+        Box::pin(std::future::ready((self.0)(call).into_verdict()))
     }
 }
 

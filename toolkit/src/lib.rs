@@ -207,5 +207,22 @@ pub use {
     text::Redactor,
 };
 
+/// The result of a function that fails as a tool does.
+#[doc(hidden)]
+pub type Result<T, E = ToolError> = std::result::Result<T, E>;
+// Names that other frameworks have: aliases, and macros whose errors say what to write.
+// Types, because the compiler would name the original by an alias of an import.
+#[doc(hidden)]
+pub type Error = ToolError;
+#[doc(hidden)]
+pub type CallToolResult = ToolOutput;
+#[doc(hidden)]
+pub type Context = ToolContext;
+#[doc(hidden)]
+pub use toolkit_macros::{
+    Args, ToolArg, ToolArgs, ToolInput, ToolParams, ToolSchema, arguments, input, parameters, params,
+    tool_args, tool_handler, tool_impl, tool_router, toolset,
+};
+
 #[doc(hidden)]
 pub use {prelude as context, prelude as error, prelude as state, prelude as types};

@@ -3,6 +3,9 @@
 //! The bound is at the `impl` block, so that a call is refused by its name, whatever its arguments are, and nothing that follows from it is a
 //! second error. It has a lifetime, because the compiler would refuse one without any where it is written. Nothing has the traits.
 
+mod configuration;
+#[cfg(feature = "testing")]
+mod testing;
 mod toolbox;
 
 use crate::registry::Builder;

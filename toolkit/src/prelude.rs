@@ -23,3 +23,8 @@ pub use crate::{
     ToolOutput, ToolResult, args, service, tool, tool_factory, tool_ref, tools,
 };
 pub use std::path::{Path, PathBuf};
+// Macros whose errors say what to write.
+#[doc(hidden)]
+pub use toolkit_macros::{
+    ToolArgs, ToolInput, ToolParams, serde, tool_args, tool_handler, tool_impl, tool_router,
+};

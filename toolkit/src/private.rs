@@ -43,6 +43,7 @@ pub use core::time::Duration;
 pub use inventory;
 pub use schemars;
 pub use serde;
+pub use serde_json::{Error as JsonError, Value as JsonValue};
 pub use std::boxed::Box;
 pub use std::path::{Path, PathBuf};
 pub use std::string::String;

@@ -109,6 +109,8 @@ pub(crate) struct Inner {
     pub(crate) factories: Vec<&'static FactoryDef>,
     /// Skills of linked crates, each with the channel to whose sessions they are limited.
     pub(crate) skills: Vec<(&'static LinkedSkills, Option<&'static str>)>,
+    /// True if the linked tools are among its tools.
+    pub(crate) begins_with_linked: bool,
     /// True if a service is created at its first use.
     pub(crate) makes_services: bool,
     /// The settings for showing only some definitions, if not every definition is shown.

@@ -151,6 +151,7 @@ mod compare;
 mod compatibility;
 mod diff;
 mod place;
+mod recorded;
 mod snapshot;
 mod toolbox;
 
@@ -160,5 +161,7 @@ pub use call::TestCall;
 pub use compare::Update;
 pub use compatibility::{Change, Severity, compatibility};
 pub use place::TestWorkspace;
+#[doc(hidden)]
+pub use recorded::AsAnswers;
 pub use snapshot::{Snapshot, SnapshotError};
 pub use toolbox::TestToolbox;

@@ -366,7 +366,11 @@ impl Toolbox {
         let advice =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         let why = self.0.toolkit.absence(name).map(|why| format!(": {why}")).unwrap_or_default();
-        let advice = if self.0.toolkit.leaves_linked_tools_out() && advice.is_empty() && why.is_empty() {
+        let advice = if let Some(place) = self.0.toolkit.left_out(name) {
+            format!(
+                "; the tool at {place} is not among those of this toolkit: add it, with `.tool(toolkit::tool_ref!(..))` of its function"
+            )
+        } else if self.0.toolkit.leaves_linked_tools_out() && advice.is_empty() && why.is_empty() {
             "; this toolkit has no tools: `Toolkit::empty()` begins without those that are linked, `Toolkit::builder()` with them"
                 .to_owned()
         } else {

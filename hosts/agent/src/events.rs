@@ -187,6 +187,26 @@ impl Observer {
     }
 }
 
+/// An observer of a run: an [`Observer`], or a closure with an [`AgentEvent`].
+// A trait of its own, so that anything else is one compile error that says what to write.
+#[diagnostic::on_unimplemented(
+    message = "a run is observed by an `Observer`, and this is none",
+    label = "not an `Observer`, and no closure with an `AgentEvent`",
+    note = "without an observer: `Observer::none()`; of a closure: `|event: AgentEvent| println!(\"{{event:?}}\")`",
+    note = "a closure must be `Send + Sync + 'static`: it takes what it uses by `move`"
+)]
+pub trait IntoObserver {
+    #[doc(hidden)]
+    fn into_observer(self) -> Observer;
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: Into<Observer>> IntoObserver for O {
+    fn into_observer(self) -> Observer {
+        self.into()
+    }
+}
+
 impl<F: Fn(AgentEvent) + Send + Sync + 'static> From<F> for Observer {
     fn from(observe: F) -> Self {
         Self::new(observe)

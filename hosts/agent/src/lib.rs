@@ -47,6 +47,7 @@ mod fail_points;
 mod ledger;
 mod limits;
 mod loop_tools;
+mod other_names;
 mod profile;
 mod prompt;
 mod redaction;
@@ -65,12 +66,12 @@ pub use conversations::{
     Conversation, ConversationOptions, Conversations, Ended, IncomingMessage, Mode, NameTaken, Observation,
     Observed, ObservedEvent, Receipt, SendError,
 };
-pub use events::{AgentEvent, Compaction, Observer};
+pub use events::{AgentEvent, Compaction, IntoObserver, Observer};
 pub use limits::Limits;
 pub use profile::AgentProfile;
 pub use prompt::FinalAnswer;
 pub use request::DelegationRequest;
-pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
+pub use result::{RunFuture, RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
 pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
 pub use settings::ToolAgentSettings;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
 use toolkit::{
     arguments::CallArguments,
@@ -12,6 +13,9 @@ use toolkit_models::TotalUsage;
 
 /// The most characters of a call's result in a [`ToolAgentStep`]; the transcript has the whole.
 const MAX_STEP_CHARS: usize = 4_000;
+
+/// The future of a run. Its type does not name that of the observer, so that a wrong observer is one error.
+pub type RunFuture<'a> = Pin<Box<dyn Future<Output = ToolAgentResult> + Send + 'a>>;
 
 /// The account of a run: what the agent states, and what was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

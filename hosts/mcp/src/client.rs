@@ -26,6 +26,7 @@ mod names;
 mod oauth;
 mod offered;
 mod options;
+mod other_names;
 mod output;
 mod post;
 mod programs;

@@ -37,6 +37,7 @@ mod client;
 #[cfg(feature = "http")]
 mod http;
 mod level;
+mod other_names;
 #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only a client looks for answers"))]
 mod scan;
 mod server;

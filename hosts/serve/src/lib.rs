@@ -68,7 +68,7 @@ pub use connection::Connection;
 #[cfg(feature = "http")]
 pub use cors::Cors;
 #[cfg(feature = "http")]
-pub use listening::{ServeOptions, serve, serve_with};
+pub use listening::{AsListener, ServeOptions, Serving, serve, serve_with};
 #[cfg(feature = "http")]
 pub use path::{AtPath, at_path};
 pub use principal::{Principal, Revocation};

@@ -11,6 +11,7 @@ use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -46,6 +47,29 @@ impl Default for ServeOptions {
     }
 }
 
+/// The future of a server: it ends after a shutdown. Its type does not name the listener's, so that a wrong one is a single error.
+pub type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+
+/// A listener that a server accepts connections from: tokio's [`TcpListener`].
+// A trait of its own, so that an address is one compile error that says what to write.
+#[diagnostic::on_unimplemented(
+    message = "a server takes a listener of tokio that is bound to an address",
+    label = "not a `tokio::net::TcpListener`",
+    note = "of an address: `tokio::net::TcpListener::bind(\"127.0.0.1:8808\").await?`",
+    note = "of a listener of the standard library: `listener.set_nonblocking(true)?`, then `tokio::net::TcpListener::from_std(listener)?`"
+)]
+pub trait AsListener: Send {
+    #[doc(hidden)]
+    fn into_listener(self) -> TcpListener;
+}
+
+#[diagnostic::do_not_recommend]
+impl AsListener for TcpListener {
+    fn into_listener(self) -> TcpListener {
+        self
+    }
+}
+
 /// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then pending answers
 /// have five seconds to finish. A connection also ends when a token that it used is revoked.
 ///
@@ -54,13 +78,13 @@ impl Default for ServeOptions {
 /// # Errors
 ///
 /// None at present: a failure affects only its connection.
-pub async fn serve<S, A>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
+pub fn serve<S, A>(listener: impl AsListener, service: S, shutdown: CancellationToken) -> Serving
 where
     S: Service<Request<Incoming>, Response = Response<A>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
     A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_with(listener, service, shutdown, ServeOptions::default()).await
+    serve_with(listener, service, shutdown, ServeOptions::default())
 }
 
 /// Serves as [`serve`] does, with other limits.
@@ -68,7 +92,21 @@ where
 /// # Errors
 ///
 /// None at present: a failure affects only its connection.
-pub async fn serve_with<S, A>(
+pub fn serve_with<S, A>(
+    listener: impl AsListener,
+    service: S,
+    shutdown: CancellationToken,
+    options: ServeOptions,
+) -> Serving
+where
+    S: Service<Request<Incoming>, Response = Response<A>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    Box::pin(accept(listener.into_listener(), service, shutdown, options))
+}
+
+async fn accept<S, A>(
     listener: TcpListener,
     service: S,
     shutdown: CancellationToken,

@@ -158,7 +158,11 @@ const FOREIGN: &[Foreign] = &[
         &["skip", "skip_deserializing", "skip_serializing_if", "ignore", "inject", "state", "extension"],
         "take what a model must not see as `State<T>` or `Config<T>`",
     ),
-    foreign("arg", &["flatten"], "take all arguments as one struct, with `#[args]`"),
+    foreign(
+        "arg",
+        &["flatten"],
+        "take all arguments as one struct, with `#[args]`\na field of the struct takes `#[serde(flatten)]`",
+    ),
     foreign(
         "arg",
         &[

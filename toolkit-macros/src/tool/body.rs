@@ -3,7 +3,9 @@
 //!
 //! The body is not parsed. A name that the body binds again is not followed.
 
+mod constructors;
 mod guard;
+mod spawned;
 
 use super::item::Function;
 use crate::check::{Check, Errors};
@@ -23,9 +25,11 @@ pub(crate) fn check(signature: &Signature, body: &impl ToTokens, errors: &mut Er
         contexts: names(signature, is_context),
         services: names(signature, is_service),
         fails_with_tool_error: fails_with_tool_error(&signature.output),
+        returns_output: returns_output(&signature.output),
         is_async: signature.asyncness.is_some(),
     };
-    if scan.contexts.is_empty() && scan.services.is_empty() && !scan.fails_with_tool_error && !scan.is_async {
+    let is_plain = !scan.fails_with_tool_error && !scan.returns_output && !scan.is_async;
+    if scan.contexts.is_empty() && scan.services.is_empty() && is_plain {
         return false;
     }
     let mut found = Found::default();
@@ -69,11 +73,17 @@ fn fails_with_tool_error(output: &ReturnType) -> bool {
         if last_segment(error).is_some_and(|segment| segment.ident == "ToolError"))
 }
 
+/// Returns true for `ToolOutput`.
+fn returns_output(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if last_segment(ty).is_some_and(|segment| segment.ident == "ToolOutput"))
+}
+
 /// The names and the kind of function that the mistakes rest on.
 struct Scan {
     contexts: Vec<String>,
     services: Vec<String>,
     fails_with_tool_error: bool,
+    returns_output: bool,
     is_async: bool,
 }
 
@@ -115,6 +125,7 @@ const CALL: &str =
 const ERROR: &str = "a text is no `ToolError` by itself\nwrite `ToolError::failed(text)`, or `not_found`, `denied`, `unavailable` in place of `failed`";
 const CHANGE: &str = "all calls share a service, so none can change it\nkeep what changes behind a `Mutex` or an atomic, in the service's type";
 
+const SPAWN: &str = "the context is borrowed for the call, and a task may outlive it\nwrite `let ctx = ctx.clone();` before the task, which moves that; a clone costs little";
 const GUARD: &str = "the guard of this lock is held over an `.await`, and a call may go on in another thread there\nend it in a block of its own before the `.await`, or use the lock of `tokio::sync`";
 
 impl Scan {
@@ -127,6 +138,13 @@ impl Scan {
             match token {
                 TokenTree::Ident(name) => self.name(&tokens, place, name, at, found),
                 TokenTree::Group(group) => {
+                    let moved = spawned::moved(&tokens, place, group, &self.contexts);
+                    found.faults.extend(moved.map(|(span, name)| Fault {
+                        check: Check::SpawnedContext,
+                        span,
+                        message: SPAWN,
+                        name,
+                    }));
                     self.pattern(&tokens, place, group, found);
                     self.error(
                         &tokens,
@@ -154,6 +172,8 @@ impl Scan {
             check_guard(tokens, place, found);
         }
         let name = ident.unraw().to_string();
+        let is_value = self.returns_output && at.is_last && !at.is_nested;
+        found.faults.extend(constructors::fault(tokens, place, &name, is_value));
         if found.answers.contains(&name) && is_condition(tokens, place, place + 1) {
             found.faults.push(Fault {
                 check: Check::AskAnswer,
@@ -240,7 +260,7 @@ fn check_context(tokens: &[TokenTree], place: usize, name: String, around: Delim
 fn check_guard(tokens: &[TokenTree], place: usize, found: &mut Found) {
     let Some((span, ty)) = guard::held(tokens, place) else { return };
     // Within a unit test there is no file, and the lock is that of the standard library.
-    if !proc_macro::is_available() || source::imports_from_std(span, ty) {
+    if !proc_macro::is_available() || source::takes_from_std_sync(span, ty) {
         found.faults.push(Fault { check: Check::GuardOverAwait, span, message: GUARD, name: String::new() });
     }
 }

@@ -97,7 +97,8 @@ fn held(ty: &Type) -> Option<(&Type, &'static str)> {
     let inner =
         ["Vec", "Json"].iter().find_map(|name| only_argument(ty, name)).or_else(|| value_of_map(ty))?;
     // A list of these is no JSON.
-    let is_json = last_segment(inner).is_none_or(|segment| segment.ident != "Content");
+    let is_json =
+        last_segment(inner).is_none_or(|segment| segment.ident != "Content" && segment.ident != "Image");
     held_json(inner).filter(|_| is_json).map(|held| (held, "JSON"))
 }
 

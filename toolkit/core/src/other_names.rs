@@ -3,6 +3,9 @@
 //! The bound is at the `impl` block, so that the call is refused by its name, whatever its arguments are, and nothing that follows from it is
 //! a second error. It has a lifetime, because the compiler would refuse one without any where it is written. Nothing has the traits.
 
+use crate::ask::Answer;
+use crate::call::ToolResult;
+use crate::caller::Caller;
 use crate::error::ToolError;
 use crate::output::{Image, ToolOutput};
 
@@ -134,7 +137,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "a `ToolOutput` has no such constructor",
     label = "write `ToolOutput::text(text)`, or `ToolOutput::json(&value)?`",
-    note = "a tool can return a `String`, a number or a type with `#[toolkit::args]` as it is, without a `ToolOutput`"
+    note = "a tool can return a `String`, a number or a type with `#[toolkit::args]` as it is, without a `ToolOutput`; of several blocks of content, `Vec<Content>`"
 )]
 pub trait IsOutput<'a> {}
 
@@ -211,4 +214,160 @@ where
     pub fn base64() {}
     pub fn from_data() {}
     pub fn from_url() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `ToolResult` is no `Result`: its field `outcome` is one",
+    label = "write `.outcome` before it, or use `.text()`, which is the text of the output or of the error",
+    note = "`.is_error()` tells whether the call failed, `.error()` why, and `.output()` is the `ToolOutput` of a call that succeeded"
+)]
+pub trait HasOutcome<'a> {}
+
+#[doc(hidden)]
+impl<'a> ToolResult
+where
+    Self: HasOutcome<'a>,
+{
+    pub fn unwrap(&self) {}
+    pub fn unwrap_err(&self) {}
+    pub fn unwrap_or_default(&self) {}
+    pub fn expect(&self) {}
+    pub fn expect_err(&self) {}
+    pub fn is_ok(&self) {}
+    pub fn is_err(&self) {}
+    pub fn is_success(&self) {}
+    pub fn ok(&self) {}
+    pub fn err(&self) {}
+    pub fn ok_or(&self) {}
+    pub fn map(&self) {}
+    pub fn map_err(&self) {}
+    pub fn and_then(&self) {}
+    pub fn into_result(&self) {}
+    pub fn to_result(&self) {}
+    pub fn as_ref(&self) {}
+    pub fn success(&self) {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "the output of a call is text, or structured data",
+    label = "write `.text()` for the text that a model gets, or `.details()` for the structured data",
+    note = "`.content()` has the pictures, too"
+)]
+pub trait HasText<'a> {}
+
+#[doc(hidden)]
+impl<'a> ToolResult
+where
+    Self: HasText<'a>,
+{
+    pub fn as_text(&self) {}
+    pub fn to_text(&self) {}
+    pub fn get_text(&self) {}
+    pub fn output_text(&self) {}
+    pub fn message(&self) {}
+    pub fn body(&self) {}
+    pub fn value(&self) {}
+    pub fn data(&self) {}
+    pub fn json(&self) {}
+    pub fn as_json(&self) {}
+    pub fn to_json(&self) {}
+    pub fn structured(&self) {}
+    pub fn structured_content(&self) {}
+    pub fn contents(&self) {}
+    pub fn blocks(&self) {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a caller is who calls tools, made by `new`",
+    label = "write `Caller::new()`, with `.with_agent(\"agent\")`, `.with_session(\"session\")` or `.with_workspace(directory)`"
+)]
+pub trait MadeByNew<'a> {}
+
+#[doc(hidden)]
+impl<'a> Caller
+where
+    Self: MadeByNew<'a>,
+{
+    pub fn anonymous() {}
+    pub fn system() {}
+    pub fn user() {}
+    pub fn local() {}
+    pub fn test() {}
+    pub fn named() {}
+    pub fn agent_named() {}
+    pub fn for_user() {}
+    pub fn for_agent() {}
+    pub fn builder() {}
+    pub fn from_id() {}
+    pub fn root() {}
+    pub fn admin() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "this is the answer of a person, from `toolkit::approval`",
+    label = "take that of a model: write `toolkit_models::Answer`, or `use toolkit_models::Answer;`",
+    note = "an import by name has precedence over that of the prelude"
+)]
+pub trait IsOfModel<'a> {}
+
+#[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
+impl<'a> Answer
+where
+    Self: IsOfModel<'a>,
+{
+    pub fn calls() {}
+    pub fn text() {}
+    pub fn new() {}
+    pub fn tool_call() {}
+    pub fn tool_calls() {}
+    pub fn finish() {}
+    pub fn message() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "an answer of yes is made by `allow`",
+    label = "write `Answer::allow()`",
+    note = "for longer: `Answer::allow_for_session()`, `Answer::allow_always()`"
+)]
+pub trait IsAllowed<'a> {}
+
+#[doc(hidden)]
+impl<'a> Answer
+where
+    Self: IsAllowed<'a>,
+{
+    pub fn yes() {}
+    pub fn approve() {}
+    pub fn approved() {}
+    pub fn accept() {}
+    pub fn allowed() {}
+    pub fn ok() {}
+    pub fn granted() {}
+    pub fn allow_once() {}
+    pub fn allow_all() {}
+    pub fn confirm() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "an answer of no is made by `deny`",
+    label = "write `Answer::deny()`, or `Answer::deny_saying(\"why\")`"
+)]
+pub trait IsRefused<'a> {}
+
+#[doc(hidden)]
+impl<'a> Answer
+where
+    Self: IsRefused<'a>,
+{
+    pub fn no() {}
+    pub fn reject() {}
+    pub fn rejected() {}
+    pub fn refuse() {}
+    pub fn denied() {}
+    pub fn deny_with() {}
+    pub fn deny_because() {}
+    pub fn deny_with_reason() {}
+    pub fn block() {}
+    pub fn disallow() {}
 }

@@ -168,7 +168,7 @@ impl fmt::Display for ToolOutput {
     label = "not something a tool can return",
     note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema`, such as a tuple or a set, as `Json(value)`",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`, and is returned as `Json(value)`",
-    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, a map with keys of `String`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`; in a closure, a text or an `anyhow::Error` takes `.map_err(ToolError::wrap)`"
+    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, a map with keys of `String`, `Option<T>`, `Image`, `Vec<Image>`, `(String, Image)`, `Content`, `Vec<Content>`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`; in a closure, a text or an `anyhow::Error` takes `.map_err(ToolError::wrap)`"
 )]
 pub trait IntoToolOutput: Sized {
     /// The schema of the structured data, if there is one.
@@ -220,7 +220,8 @@ pub struct Json<T>(pub T);
     message = "`{Self}` cannot be written as JSON",
     label = "`{Self}` has no `Serialize` and `JsonSchema`",
     note = "on a type of your own, put `#[toolkit::args]`, also on the types within it",
-    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`"
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "a picture is no JSON: return `Image`, `Vec<Image>`, `(String, Image)`, or `ToolOutput::text(text).with_content(image)`"
 )]
 pub trait JsonOutput: Serialize + JsonSchema {}
 
@@ -311,6 +312,15 @@ mod tests {
         assert_eq!(output.to_text(), "a chart\nMEDIA:/tmp/c.png");
         assert_eq!(output.content[1], Content::image(*b"png", "image/png"));
         assert_eq!(output.attachments, [PathBuf::from("/tmp/c.png")]);
+    }
+
+    #[test]
+    fn images_of_a_list_stand_in_their_order() {
+        let images =
+            vec![Image::new(*b"one", "image/png").with_path("/tmp/1.png"), Image::new(*b"two", "image/png")];
+        let output = images.into_tool_output().unwrap_or_default();
+        assert_eq!(output.content[1..], [*b"one", *b"two"].map(|data| Content::image(data, "image/png")));
+        assert_eq!(output.attachments, [PathBuf::from("/tmp/1.png")]);
     }
 
     #[test]

@@ -19,9 +19,8 @@ pub(crate) fn absent_sections<'a>(
     let Configuration(configuration) = configuration;
     let sections = match &configuration.schemas {
         Some(schemas) => schemas.sections.clone(),
-        // The files that were named do not exist.
-        None if !configuration.own_files.is_empty() => linked_sections(),
-        None => Vec::new(),
+        // Nothing is configured, or the files that were named do not exist.
+        None => linked_sections(),
     };
     let mut diagnostics = Vec::new();
     for section in sections {

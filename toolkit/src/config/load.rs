@@ -2,6 +2,7 @@
 //! checks the result.
 
 use crate::config::configuration::{Configuration, Inner, WorkspaceFile};
+use crate::config::elsewhere;
 use crate::config::entries::{self, check};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
@@ -64,9 +65,11 @@ fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
     for value in &options.program {
         let mut document = of_program(value, &schemas.sections);
         let found = check(&schemas.partial, &mut document.value, &schemas.sections);
-        let origin = || Some(ConfigOrigin::new(ConfigSource::Program));
-        problems.extend(found.iter().map(|problem| ConfigProblem::of(problem, origin())));
-        sources.add(document, &mut problems);
+        let origin = |_: &Problem| Some(ConfigOrigin::new(ConfigSource::Program));
+        problems.extend(elsewhere::problems(&found, origin, &schemas));
+        if found.is_empty() {
+            sources.add(document, &mut problems);
+        }
     }
     let (named, others): (Vec<ReadFile>, Vec<ReadFile>) =
         files.into_iter().partition(|file| file.kind == Kind::Named);
@@ -105,9 +108,9 @@ fn settle(
         merged.value = Value::Object(Map::new());
     }
     let origins = merged.shared_origins();
-    let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems: Vec<ConfigProblem> =
-        check(&schemas.whole, &mut merged.value, &schemas.sections).iter().map(at).collect();
+    let at = |problem: &Problem| origins.find(&problem.pointer).cloned();
+    let found = check(&schemas.whole, &mut merged.value, &schemas.sections);
+    let mut problems = elsewhere::problems(&found, at, &schemas);
     let (mut resolved, secrets, secret_files, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
@@ -333,9 +336,7 @@ fn add_file(
     let origins = origins(&path, &places);
     let document = Document { value, origins };
     let count = problems.len();
-    problems.extend(
-        found.iter().map(|problem| ConfigProblem::of(problem, Some(place_of(problem, &path, &places)))),
-    );
+    problems.extend(elsewhere::problems(&found, |problem| Some(place_of(problem, &path, &places)), schemas));
     if problems.len() > count {
         return;
     }

@@ -118,7 +118,9 @@ impl Configuration {
     fn fault(&self, pointer: &str, message: &str) -> ConfigProblem {
         let message = self.redacted(message);
         if self.0.resolved.pointer(pointer).is_none() {
-            let message = format!("the section is not configured: {message}");
+            let message = format!(
+                "the section is not configured: {message}; set it, or give the field a default, or make it an `Option`"
+            );
             return ConfigProblem::new(None, pointer, message);
         }
         ConfigProblem::new(self.0.origins.find(pointer).cloned(), pointer, message)

@@ -9,6 +9,7 @@ use crate::tool::Tool;
     message = "a host adds a `Tool`, and this is none",
     label = "not a `Tool`",
     note = "of a function with `#[tool]`: `toolkit::tool_ref!(function)`; of a schema: `Tool::builder(name)`, whose `build` returns a `Result`",
+    note = "the tools of MCP servers, or of another source: `.tool_source(source)`; several tools: `.tools([first, second])`",
     note = "tools of a crate that `toolkit::link!` names, and of the program itself, are there without being added"
 )]
 pub trait AsTool: sealed::Sealed {

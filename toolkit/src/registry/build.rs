@@ -133,6 +133,7 @@ impl Builder {
             sources,
             factories,
             skills,
+            begins_with_linked: linked,
             makes_services,
             discovery,
             search_tool,

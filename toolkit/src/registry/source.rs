@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use toolkit_core::caller::Caller;
 use toolkit_core::escape::{escape_hidden, escape_line};
 use toolkit_core::guard::guard;
+use toolkit_core::location::Location;
 use toolkit_core::source::Source;
 
 /// A future that is ready when a source has fetched its tools.
@@ -208,6 +209,13 @@ impl Inner {
     /// Returns true if the toolkit has no tools at all, although some are linked.
     pub(crate) fn leaves_linked_tools_out(&self) -> bool {
         self.sources.is_empty() && self.tools().is_empty() && inventory::iter::<Linked>().next().is_some()
+    }
+
+    /// Returns the place of a function of this name that is linked, if the toolkit has some tools, but began without those that are linked.
+    pub(crate) fn left_out(&self, name: &str) -> Option<Location> {
+        let mut linked = inventory::iter::<Linked>().map(|Linked(def)| *def);
+        let adds_tools = !self.begins_with_linked && !self.tools().is_empty();
+        if adds_tools { linked.find(|def| def.name == name).map(|def| def.location) } else { None }
     }
 
     /// Returns the reason why a tool of this name does not exist, if a source knows it. A source that panics is

@@ -2,6 +2,7 @@
 
 use super::call::TestCall;
 use super::place::TestWorkspace;
+use super::recorded::{AsAnswers, Recorded};
 use crate::approver::ScriptedApprover;
 use crate::events::Events;
 use crate::loop_guard::LoopGuard;
@@ -31,7 +32,7 @@ use toolkit_core::state::Service;
 pub struct TestToolbox {
     name: String,
     workspace: TestWorkspace,
-    approver: ScriptedApprover,
+    approver: Recorded,
     caller: Caller,
     options: CallOptions,
     builder: Mutex<Builder>,
@@ -53,7 +54,7 @@ impl TestToolbox {
             name: tool.name().to_owned(),
             caller: Caller::new().with_session("test").with_agent("test").with_workspace(workspace.path()),
             workspace,
-            approver: ScriptedApprover::new([]),
+            approver: Recorded::new(ScriptedApprover::new([])),
             options: CallOptions::new(),
             builder: Mutex::new(
                 Toolkit::empty().tool(tool).without_asking_first().loop_guard(LoopGuard::off()),
@@ -119,16 +120,16 @@ impl TestToolbox {
         self
     }
 
-    /// Sets the approver. Without one, every approval is denied.
+    /// Sets the approver: a [`ScriptedApprover`], or another. Without one, every approval is denied.
     ///
     /// # Panics
     ///
     /// Panics after the first call.
     #[must_use]
     #[track_caller]
-    pub fn approve(mut self, approver: ScriptedApprover) -> Self {
+    pub fn approve(mut self, approver: impl AsAnswers) -> Self {
         self.expect_unused();
-        self.approver = approver;
+        self.approver = Recorded::new(approver.into_approver());
         self
     }
 

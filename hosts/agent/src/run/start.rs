@@ -2,21 +2,18 @@
 
 use super::Run;
 use crate::agent::Agent;
-use crate::events::Observer;
+use crate::events::IntoObserver;
 use crate::request::DelegationRequest;
-use crate::result::{RunUsage, StopReason, ToolAgentResult};
+use crate::result::{RunFuture, RunUsage, StopReason, ToolAgentResult};
 use crate::session::{RunOptions, Session};
 use crate::transcript::TranscriptError;
 use std::time::Duration;
 
 impl Agent {
     /// Does a task to its end, in a conversation of its own.
-    pub async fn run(
-        &self,
-        request: impl Into<DelegationRequest>,
-        events: impl Into<Observer>,
-    ) -> ToolAgentResult {
-        self.run_with(request, RunOptions::new().observer(events)).await
+    pub fn run(&self, request: impl Into<DelegationRequest>, events: impl IntoObserver) -> RunFuture<'_> {
+        let (request, options) = (request.into(), RunOptions::new().observer(events.into_observer()));
+        Box::pin(self.run_with(request, options))
     }
 
     /// Does a task to its end, in a conversation of its own, with a token that cancels it.

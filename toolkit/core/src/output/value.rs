@@ -1,6 +1,6 @@
 //! Conversions of values that a tool function may return without a wrapper.
 
-use super::{IntoToolOutput, JsonOutput, ToolOutput};
+use super::{Image, IntoToolOutput, JsonOutput, ToolOutput};
 use crate::arg::{ArgsType, schema_of};
 use crate::content::Content;
 use crate::error::ToolError;
@@ -78,6 +78,37 @@ impl IntoToolOutput for Content {
 impl IntoToolOutput for Vec<Content> {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput { content: self, ..ToolOutput::default() })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoToolOutput for Vec<Image> {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let mut all = ToolOutput::default();
+        for image in self {
+            let ToolOutput { content, attachments, .. } = image.into_tool_output()?;
+            all.content.extend(content);
+            all.attachments.extend(attachments);
+        }
+        Ok(all)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoToolOutput for (String, Image) {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let (text, image) = self;
+        (text, vec![image]).into_tool_output()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoToolOutput for (String, Vec<Image>) {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let (text, images) = self;
+        let mut output = images.into_tool_output()?;
+        output.content.insert(0, Content::text(text));
+        Ok(output)
     }
 }
 

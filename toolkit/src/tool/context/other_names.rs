@@ -6,59 +6,61 @@
 //! second error. No macro writes the methods, since the compiler would show its whole call beside each error.
 
 use super::ToolContext;
-use std::sync::Arc;
+use toolkit_core::error::ToolError;
+use toolkit_core::state::State;
 
 #[diagnostic::on_unimplemented(
     message = "a context finds a service by `service`",
-    label = "write `.service::<T>()`, which returns an `Option<Arc<T>>`, or take `State<T>` as a parameter of the tool"
+    label = "take `State<T>` as a parameter of the tool, or write `.require_service::<T>()?`",
+    note = "`.service::<T>()` returns an `Option<Arc<T>>`"
 )]
 pub trait FindsService {}
 
 #[doc(hidden)]
 impl ToolContext {
-    pub fn state<'a, T: ?Sized>(&'a self) -> Option<Arc<T>>
+    pub fn state<'a, T: ?Sized>(&'a self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn get<'a, T>(self: &'a &'a Self) -> T
+    pub fn get<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn get_service<'a, T>(self: &'a &'a Self) -> T
+    pub fn get_service<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn get_state<'a, T>(self: &'a &'a Self) -> T
+    pub fn get_state<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn resource<'a, T>(self: &'a &'a Self) -> T
+    pub fn resource<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn data<'a, T>(self: &'a &'a Self) -> T
+    pub fn data<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
         never()
     }
 
-    pub fn extension<'a, T>(self: &'a &'a Self) -> T
+    pub fn extension<'a, T: ?Sized>(self: &'a &'a Self) -> Result<State<T>, ToolError>
     where
         &'a Self: FindsService,
     {
@@ -142,6 +144,20 @@ impl ToolContext {
     }
 
     pub fn input<'a, T>(self: &'a &'a Self, _: impl Sized) -> T
+    where
+        &'a Self: AsksForValue,
+    {
+        never()
+    }
+
+    pub fn peer<'a, T>(self: &'a &'a Self) -> T
+    where
+        &'a Self: AsksForValue,
+    {
+        never()
+    }
+
+    pub fn request_input<'a, T>(self: &'a &'a Self, _: impl Sized) -> T
     where
         &'a Self: AsksForValue,
     {

@@ -1,4 +1,4 @@
-// errors: 2
+// errors: 1
 use toolkit::prelude::*;
 
 #[serde(rename_all = "camelCase")]

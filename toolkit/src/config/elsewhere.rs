@@ -1,0 +1,151 @@
+//! The place of a key that stands where it is unknown.
+
+use super::error::ConfigProblem;
+use super::schema::Schemas;
+use crate::link::Linked;
+use crate::section::pointer::{dotted, steps};
+use serde_json::Value;
+use toolkit_core::arguments::Problem;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::pointer::escape;
+use toolkit_core::schema::resolve;
+
+/// How deep keys are looked for: `agents.<id>.tools.allow` is the deepest that a person may take for one of the top.
+const MAX_DEPTH: usize = 3;
+
+/// Keys under which other programs have a section, and the key here.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("mcpServers", "mcp"),
+    ("mcp_servers", "mcp"),
+    ("servers", "mcp"),
+    ("model", "models"),
+    ("llm", "models"),
+    ("providers", "models"),
+    ("approvals", "permission"),
+    ("rules", "permission"),
+];
+
+/// Converts a schema's problems. One of a key that is known elsewhere says where, and one of a key in place of the only one that is missing names
+/// that.
+pub(super) fn problems(
+    found: &[Problem],
+    origin: impl Fn(&Problem) -> Option<ConfigOrigin>,
+    schemas: &Schemas,
+) -> Vec<ConfigProblem> {
+    let missing = |problem: &&Problem| problem.actual == MISSING;
+    let renamed: Vec<(&Problem, &Problem)> = found
+        .iter()
+        .filter(|problem| is_unknown(problem))
+        .filter_map(|unknown| {
+            let mut beside = found.iter().filter(missing).filter(|other| parent(other) == parent(unknown));
+            let only = beside.next().filter(|_| beside.next().is_none())?;
+            let mut unknowns =
+                found.iter().filter(|other| is_unknown(other) && parent(other) == parent(unknown));
+            (unknowns.next().is_some() && unknowns.next().is_none()).then_some((unknown, only))
+        })
+        .collect();
+    let shown =
+        found.iter().filter(|problem| !renamed.iter().any(|(_, missing)| std::ptr::eq(*missing, *problem)));
+    shown
+        .map(|problem| {
+            let mut told = ConfigProblem::of(problem, origin(problem));
+            if problem.nearest.is_none() && is_unknown(problem) {
+                let meant = renamed.iter().find(|(unknown, _)| std::ptr::eq(*unknown, problem));
+                told.message.extend(match meant {
+                    Some((_, missing)) => steps(&missing.pointer)
+                        .last()
+                        .map(|key| format!("; `{key}` is missing, did you mean it?")),
+                    None => advice(&problem.pointer, &schemas.partial.schema),
+                });
+            }
+            told
+        })
+        .collect()
+}
+
+/// The value of a key that is required and absent, as problems show it.
+const MISSING: &str = "nothing";
+
+fn is_unknown(problem: &Problem) -> bool {
+    problem.actual.starts_with("the unknown ")
+}
+
+fn parent(problem: &Problem) -> &str {
+    problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+fn advice(pointer: &str, root: &Value) -> Option<String> {
+    let key = steps(pointer).last()?;
+    if inventory::iter::<Linked>().any(|Linked(def)| def.name == key) {
+        return Some(format!("; the settings of this tool belong in `tools.settings.{key}`"));
+    }
+    let is_top = pointer.matches('/').count() == 1;
+    let here = OTHER_NAMES.iter().find(|(other, _)| is_top && *other == key);
+    if let Some((_, name)) = here.filter(|(_, name)| root.pointer(&format!("/properties/{name}")).is_some()) {
+        return Some(format!("; did you mean `{name}`?"));
+    }
+    let mut places = Vec::new();
+    collect(root, root, &key, "", 0, &mut places);
+    places.retain(|place| place != pointer);
+    places.sort_by_key(|place| place.matches('/').count());
+    let place = places.first()?;
+    Some(match place.matches('/').count() {
+        1 => format!("; `{key}` belongs at the top of the configuration"),
+        _ => format!("; `{key}` belongs in `{}`", dotted(place.rsplit_once('/')?.0)),
+    })
+}
+
+/// Collects the places of a key in a schema.
+fn collect(schema: &Value, root: &Value, key: &str, at: &str, depth: usize, places: &mut Vec<String>) {
+    let schema = resolve(schema, root);
+    let variants = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    for schema in [schema].into_iter().chain(variants.map(|variant| resolve(variant, root))) {
+        for (name, next) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let place = format!("{at}/{}", escape(name));
+            if name == key {
+                places.push(place.clone());
+            }
+            if depth < MAX_DEPTH {
+                collect(next, root, key, &place, depth + 1, places);
+            }
+        }
+        if let Some(next) = schema.get("additionalProperties").filter(|next| next.is_object())
+            && depth < MAX_DEPTH
+        {
+            collect(next, root, key, &format!("{at}/<name>"), depth + 1, places);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Configuration, LoadOptions};
+    use serde_json::json;
+
+    #[test]
+    fn a_key_of_another_section_is_told_where_it_belongs() {
+        for (values, advice) in [
+            (
+                json!({ "tools": { "permission": { "edit": "allow" } } }),
+                Some("`permission` belongs at the top of the configuration"),
+            ),
+            (
+                json!({ "permission": { "edit": "allow" }, "autoExecute": true }),
+                Some("`autoExecute` belongs in `tools.settings.<name>`"),
+            ),
+            (
+                json!({ "permission": { "edit": [{ "pattern": "docs/**", "do": "allow" }] } }),
+                Some("`match` is missing, did you mean it?"),
+            ),
+            (json!({ "rules": {} }), Some("did you mean `permission`?")),
+            (json!({ "tools": { "xyzzy": 1 } }), None),
+        ] {
+            let error = Configuration::load(LoadOptions::new().program(values)).unwrap_err().to_string();
+            match advice {
+                Some(advice) => assert!(error.contains(advice), "{error}"),
+                None => assert!(!error.contains("belongs"), "{error}"),
+            }
+            assert_eq!(error.lines().filter(|line| line.starts_with("- ")).count(), 1, "{error}");
+        }
+    }
+}

@@ -1,8 +1,12 @@
 //! The store of pending questions that a host keeps, so that a person can answer one while no call waits for it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+use tokio_util::sync::CancellationToken;
 use toolkit_core::ask::{PendingAsk, Reply};
+use toolkit_core::call::CallArguments;
 
 /// The future of a step of an [`AskStore`]: an error says why it failed.
 pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
@@ -12,9 +16,9 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send 
 ///
 /// Each question is kept under a digest, in hexadecimal digits, of what the person reads and of the call: the question
 /// ([`Question::digest`](crate::approval::Question::digest)); session and workspace; the asker (agent, channel, conversation, sender, and the
-/// agents above); the tool with its source; arguments and id of the call. A host with transcripts begins a call again that waited when its
-/// process ended. If the call then asks the same, the kept answer decides it and no person is asked. If anything has changed, the digest is
-/// another one, and a person is asked anew.
+/// agents above); the tool with its source and its definition; arguments and id of the call. A host with transcripts begins a call again that
+/// waited when its process ended. If the call then asks the same, the kept answer decides it and no person is asked. If anything has changed,
+/// the digest is another one, and a person is asked anew.
 ///
 /// # Which questions are kept
 ///
@@ -27,30 +31,167 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send 
 /// 1. [`put`](Self::put) is called before anyone can see the question: before the [`AskJournal`](crate::approval::AskJournal) has it answered,
 ///    the approver gets it, an event tells of it, or [`Asks`](crate::approval::Asks) lists it. Once it returns, the question survives the end of the process.
 /// 2. A question that is there already, with or without an answer, is the same question: `put` keeps its answer, and replaces the rest, such as the id
-///    under which `Asks` lists it now.
+///    under which `Asks` lists it now. The call reads it with [`get`](Self::get) first, so that a question that is put again is as old as when it was
+///    asked first, and expires then. A call that waits together with another one puts its question again with the id that is listed.
 /// 3. A kept answer may come at any time, also while a call waits: the call takes it from [`answered`](Self::answered). It may also be answered by the
-///    approver or by [`Asks::answer`](crate::approval::Asks::answer), as every question. The first answer counts.
+///    approver or by [`Asks::answer`](crate::approval::Asks::answer), as every question. The first answer counts. The store notes when the answer
+///    came: after [`expires_at`](PendingAsk::expires_at) it denies, as no answer does.
 /// 4. [`remove`](Self::remove) takes the question and its answer out in one step, durably. It is called when the question is decided, before anything
-///    of the call's function is done; when the call is cancelled; and when the question expires. An answer therefore decides one call, once: of two calls
-///    that take the same answer, the one whose `remove` returns false fails, and a later call with the same digest is asked about.
-/// 5. A call that is dropped, as at the end of a process, leaves its question there. A host removes the questions of a call that does not begin
-///    again: at the latest when the call has a result.
-/// 6. A step that fails fails the call, and nothing of its function is done.
+///    of the call's function is done. An answer therefore decides one call, once: a later call with the same digest is asked about. Of two processes that
+///    take the same answer, the one whose `remove` returns false fails its call. Two calls that run at the same time have a digest each.
+/// 5. A call that asks another question before it acts has its earlier questions of that kind put again, with their answers
+///    ([`put_answered`](Self::put_answered)), until the new one is decided: if the process ends meanwhile, the call that begins again is asked nothing twice.
+/// 6. [`remove_call`](Self::remove_call) takes out all questions of a call that has a result, in whatever way it came: also those of an earlier
+///    process that the call did not ask this time. It comes after each call of a named session, so it has to be cheap where there is nothing.
+///    Questions stay of a call that is dropped, as at the end of a process, and of one that is [interrupted](crate::CallOptions::interrupt)
+///    while it waits for an answer. A host that gives such a call a result without making it again calls
+///    [`Toolkit::forget_asks`](crate::Toolkit::forget_asks); one that removes a session removes its questions, by their
+///    [origin](PendingAsk::origin).
+/// 7. A step that fails before the function acts fails the call, and nothing of the function is done. A `remove_call` that fails is logged.
 pub trait AskStore: Send + Sync + 'static {
+    /// Returns a kept question.
+    fn get<'a>(&'a self, digest: &'a str) -> Keeping<'a, Option<PendingAsk>>;
+
     /// Keeps a question, and returns its answer if it has one.
-    fn put<'a>(&'a self, digest: &'a str, ask: &'a PendingAsk) -> Keeping<'a, Option<Reply>>;
+    fn put<'a>(&'a self, digest: &'a str, ask: &'a PendingAsk) -> Keeping<'a, Option<KeptAnswer>>;
+
+    /// Keeps a question that was decided, with its answer.
+    fn put_answered<'a>(
+        &'a self,
+        digest: &'a str,
+        ask: &'a PendingAsk,
+        answer: &'a KeptAnswer,
+    ) -> Keeping<'a, ()>;
 
     /// Waits until the question has an answer in the store. Returns at once if it has one; the answer stays there. May be dropped at any time.
-    fn answered<'a>(&'a self, digest: &'a str) -> Keeping<'a, Reply>;
+    fn answered<'a>(&'a self, digest: &'a str) -> Keeping<'a, KeptAnswer>;
 
     /// Removes a question and its answer. Returns false if it was not there.
     fn remove<'a>(&'a self, digest: &'a str) -> Keeping<'a, bool>;
+
+    /// Removes all questions whose [origin](PendingAsk::origin) is this call of this session, with their answers.
+    fn remove_call<'a>(&'a self, session_id: &'a str, call_id: &'a str) -> Keeping<'a, ()>;
 }
 
-/// A call whose questions are kept: the store, and the identity of the call.
+/// An answer in an [`AskStore`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct KeptAnswer {
+    /// The answer, with who gave it.
+    pub reply: Reply,
+    /// The time at which it was given.
+    pub at: SystemTime,
+}
+
+impl KeptAnswer {
+    /// Creates an answer that was given at this time.
+    pub fn new(reply: impl Into<Reply>, at: SystemTime) -> Self {
+        Self { reply: reply.into(), at }
+    }
+}
+
+/// The store of a toolkit, with the calls under way whose questions it keeps.
 #[derive(Clone)]
-pub(crate) struct KeptCall {
+pub(crate) struct AskKeeper {
     pub(crate) store: Arc<dyn AskStore>,
-    /// The call as JSON text, without its questions.
-    pub(crate) identity: Arc<str>,
+    live: Arc<Mutex<LiveCalls>>,
+}
+
+#[derive(Default)]
+struct LiveCalls {
+    /// The number of calls of a session with the same id.
+    calls: BTreeMap<(String, String), usize>,
+    /// Those that asked: what they are, with the number that tells equal ones apart.
+    asking: BTreeSet<(String, usize)>,
+}
+
+impl AskKeeper {
+    pub(crate) fn new(store: Arc<dyn AskStore>) -> Self {
+        Self { store, live: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LiveCalls> {
+        // Each change is one step.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a call is under way.
+    pub(crate) fn enter(&self, call: &(String, String)) {
+        *self.lock().calls.entry(call.clone()).or_default() += 1;
+    }
+
+    /// Notes that a call is over. Returns true if no other call under way has the same id in the same session.
+    pub(crate) fn leave(&self, call: &(String, String), asking: Option<&(String, usize)>) -> bool {
+        let mut live = self.lock();
+        if let Some(asking) = asking {
+            live.asking.remove(asking);
+        }
+        match live.calls.get_mut(call) {
+            Some(count) if *count > 1 => {
+                *count -= 1;
+                false
+            }
+            _ => {
+                live.calls.remove(call);
+                true
+            }
+        }
+    }
+
+    /// Returns the lowest number that no equal call under way has, which is taken then.
+    pub(crate) fn number(&self, identity: &str) -> usize {
+        let mut live = self.lock();
+        let numbers = live.asking.range((identity.to_owned(), 0)..);
+        let taken = numbers.take_while(|(other, _)| other == identity).map(|(_, number)| *number);
+        let free = taken.zip(0..).take_while(|(taken, place)| taken == place).count();
+        live.asking.insert((identity.to_owned(), free));
+        free
+    }
+}
+
+/// A call under way whose questions are kept.
+pub(crate) struct KeptCall {
+    pub(crate) keeper: AskKeeper,
+    /// The session and the id.
+    pub(crate) call: (String, String),
+    pub(crate) arguments: CallArguments,
+    /// The token of an interruption.
+    pub(crate) interrupt: Option<CancellationToken>,
+    state: Mutex<KeptState>,
+}
+
+/// The questions of a call so far.
+#[derive(Default)]
+pub(crate) struct KeptState {
+    /// What the call is, and its number among equal ones; `None` before its first question.
+    pub(crate) identity: Option<(String, usize)>,
+    /// The number of questions that are kept and not decided.
+    pub(crate) open: usize,
+    pub(crate) decided: Vec<DecidedAsk>,
+}
+
+/// A question that was decided.
+#[derive(Clone)]
+pub(crate) struct DecidedAsk {
+    pub(crate) digest: String,
+    pub(crate) ask: PendingAsk,
+    pub(crate) answer: KeptAnswer,
+    /// True while it is in the store again.
+    pub(crate) is_put_again: bool,
+}
+
+impl KeptCall {
+    pub(crate) fn new(
+        keeper: &AskKeeper,
+        call: (String, String),
+        arguments: CallArguments,
+        interrupt: Option<CancellationToken>,
+    ) -> Self {
+        keeper.enter(&call);
+        Self { keeper: keeper.clone(), call, arguments, interrupt, state: Mutex::default() }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, KeptState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

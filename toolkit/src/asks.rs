@@ -203,11 +203,16 @@ impl Asks {
     /// Adds a question to the list; the error is an answer with the reason why it cannot be added.
     fn register(&self, put: Put) -> Result<Waiting, Answer> {
         let ask = self.pending(put)?;
-        self.register_in(&mut self.lock(), ask)
+        self.register_in(&mut self.lock(), ask, None)
     }
 
-    /// Adds a question, under the lock.
-    fn register_in(&self, state: &mut State, ask: PendingAsk) -> Result<Waiting, Answer> {
+    /// Adds a question, under the lock. `left` is the time for an answer, if it is not the whole.
+    fn register_in(
+        &self,
+        state: &mut State,
+        ask: PendingAsk,
+        left: Option<Duration>,
+    ) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
         let bytes = ask.question().size();
         self.check_count(state)?;
@@ -221,7 +226,8 @@ impl Asks {
         state.bytes += bytes;
         let entry = Entry { ask: ask.clone(), bytes, answer: Some(sender), lasts: false, joinable: None };
         state.pending.insert(ask.id().to_owned(), entry);
-        Ok(Waiting { asks: self.clone(), ask, answer })
+        let left = left.unwrap_or(limits.age).min(limits.age);
+        Ok(Waiting { asks: self.clone(), ask, left, answer })
     }
 
     /// Fails if one more question would exceed the limit.
@@ -287,6 +293,8 @@ impl fmt::Debug for Asks {
 struct Waiting {
     asks: Asks,
     ask: PendingAsk,
+    /// The time for an answer.
+    left: Duration,
     answer: oneshot::Receiver<Reply>,
 }
 

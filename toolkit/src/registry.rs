@@ -41,7 +41,7 @@ pub use tools::Tools;
 
 use crate::approvals::Approvals;
 use crate::approver::Approver;
-use crate::ask_store::AskStore;
+use crate::ask_store::{AskKeeper, AskStore};
 use crate::asks::{AskLimits, Asks};
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
@@ -176,6 +176,15 @@ impl Toolkit {
     /// Returns the questions that wait for an answer. They can be answered here, whichever approver they were sent to.
     pub fn asks(&self) -> &Asks {
         &self.0.settings.asks
+    }
+
+    /// Removes the questions of a call from the [store](crate::approval::AskStore) of the host: for a call that waited when a process ended, and that is
+    /// given a result without being made again. A call that is made has them removed with its result. Does nothing without a store; a failure is
+    /// logged.
+    pub async fn forget_asks(&self, session_id: &str, call_id: &str) {
+        if let Some(keeper) = &self.0.settings.ask_store {
+            keeper.forget(session_id, call_id).await;
+        }
     }
 
     /// Returns the approvals that people gave permanently, or for a session whose approvals are kept; they answer
@@ -433,7 +442,7 @@ impl Builder {
     /// memory alone.
     #[must_use]
     pub fn ask_store(mut self, store: Arc<dyn AskStore>) -> Self {
-        self.settings.ask_store = Some(store);
+        self.settings.ask_store = Some(AskKeeper::new(store));
         self
     }
 

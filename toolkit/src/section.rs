@@ -81,7 +81,7 @@ enum Place {
 }
 
 /// The step of a pointer that stands for each entry of a map.
-const EACH: &str = "*";
+pub(crate) const EACH: &str = "*";
 
 /// A key of a section with an effect beyond the section: on which tools exist, on which paths are treated as part of the
 /// workspace or protected, or on what an untrusted file may restrict.

@@ -2,7 +2,7 @@
 
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
-use crate::ask_store::AskStore;
+use crate::ask_store::AskKeeper;
 use crate::asks::Asks;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
     /// The store of the host for pending questions.
-    pub(crate) ask_store: Option<Arc<dyn AskStore>>,
+    pub(crate) ask_store: Option<AskKeeper>,
     pub(crate) approvals: Approvals,
     /// How long approvals for named sessions are kept beyond the process; `None` for not at all.
     pub(crate) session_approvals_lifetime: Option<Duration>,

@@ -351,11 +351,17 @@ impl Toolbox {
     // Only delegates: the code of async functions is compiled again in every crate that calls them. The state of a call
     // is not moved: moving an outcome costs more than most of the work on it.
     async fn run(&self, call: ToolCall, options: CallOptions) -> ToolResult {
+        let toolkit = &self.0.toolkit;
+        // The end of the toolkit waits for what is removed at the end of the call, too.
+        let _in_flight = toolkit.settings.ask_store.as_ref().map(|_| toolkit.lifecycle.enter());
         let mut begun = self.begin(call, options);
         let (context, start) = begun.parts();
         if start.outcome.is_none() {
             let mut running = Running::new(context, start);
             poll_fn(|task| running.poll(task)).await;
+        }
+        if let Some(removed) = begun.forget_asks() {
+            removed.await;
         }
         begun.take_result()
     }

@@ -78,6 +78,6 @@ pub use settings::ToolAgentSettings;
 pub use steering::{QueueFull, Steering};
 pub use transcript::{
     CleanUp, DamagedTranscript, FileStore, Kind, MemoryStore, RemovalReason, RemovedConversation, Replay,
-    Retention, StoredSegment, StoredTranscript, SyncWork, TranscriptError, TranscriptInfo, TranscriptMessage,
-    TranscriptStore, TranscriptWriter, Transcripts,
+    Retention, StoreLock, StoredSegment, StoredTranscript, SyncWork, TranscriptError, TranscriptInfo,
+    TranscriptMessage, TranscriptStore, TranscriptWriter, Transcripts,
 };

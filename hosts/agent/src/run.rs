@@ -144,10 +144,13 @@ impl<'s> Run<'s> {
             system: self.system.clone(),
             at: now(),
         })?;
+        for (session, call) in std::mem::take(&mut self.session.answered_calls) {
+            self.agent.toolkit.forget_asks(&session, &call).await;
+        }
         // Before the task: its message comes after the results of these calls.
         let again = self.begin_again().await;
         if let Err(ending) = &again {
-            self.settle(ending.reason);
+            self.settle(ending.reason).await;
             // A question stays open, so that no message can follow it.
             if self.session.journal.conversation.pending().is_some() {
                 return again;
@@ -180,7 +183,7 @@ impl<'s> Run<'s> {
         let calls = pending.calls.clone();
         self.check()?;
         let toolbox = self.toolbox().await?;
-        self.refuse_changed(&toolbox, &calls)?;
+        self.refuse_changed(&toolbox, &calls).await?;
         // A final answer among them was given its result when the conversation was resumed.
         self.run_calls(&toolbox, calls).await?;
         Ok(())

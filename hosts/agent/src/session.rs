@@ -134,6 +134,7 @@ impl Agent {
         loop {
             let error = match Session::resume(self, &id) {
                 Ok(mut session) => {
+                    session.answered_calls.extend(session.calls_of_damaged(&opened));
                     session.damage = damage.map(|(line, reason)| DamagedTranscript {
                         damaged: transcript.to_owned(),
                         line,
@@ -189,6 +190,8 @@ pub struct Session {
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
     pub(crate) is_resumed: bool,
+    /// The calls, with their sessions, that have a result and may have questions in the store of the host.
+    pub(crate) answered_calls: Vec<(String, String)>,
     damage: Option<DamagedTranscript>,
 }
 
@@ -266,7 +269,19 @@ impl Session {
                 })?;
             }
         }
+        let calls = session.journal.conversation.answered_calls();
+        session.answered_calls =
+            calls.into_iter().map(|call| (session.header.session.clone(), call)).collect();
         Ok(session)
+    }
+
+    /// The calls that have a result here, in the sessions of the damaged transcripts before.
+    fn calls_of_damaged(&self, damaged: &BTreeSet<String>) -> Vec<(String, String)> {
+        let headers = damaged.iter().filter_map(|id| self.agent.0.transcripts.as_ref()?.header(id));
+        let calls = self.journal.conversation.answered_calls();
+        headers
+            .flat_map(|header| calls.iter().map(move |call| (header.session.clone(), call.clone())))
+            .collect()
     }
 
     /// Begins a segment of the transcript, which is opened without the ones before.
@@ -290,6 +305,7 @@ impl Session {
             deferral: None,
             is_owner,
             is_resumed: false,
+            answered_calls: Vec::new(),
             damage: None,
         }
     }

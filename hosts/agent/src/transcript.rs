@@ -24,7 +24,7 @@ pub(crate) use record::{CarriedMessage, Header, Record, VERSION};
 pub use replay::Replay;
 pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
-pub use store::{StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter};
+pub use store::{StoreLock, StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter};
 pub(crate) use writer::Writer;
 
 use serde::Serialize;
@@ -279,6 +279,7 @@ impl Transcripts {
     }
 
     pub(crate) fn open(&self, id: &str) -> Result<(Writer, Loaded), TranscriptError> {
+        let _removal = self.hold_off_removal()?;
         self.existing(id)?;
         Writer::open(&self.store, id)
     }

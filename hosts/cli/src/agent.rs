@@ -256,8 +256,9 @@ fn run(request: &AgentRequest, context: &Context<'_>, console: &mut Console<'_>)
         move |event| events.lock().unwrap_or_else(PoisonError::into_inner).push_back(event)
     });
     let mut show = Show::new(format, console);
+    // It blocks.
+    let mut session = open(request, &agent, &transcripts, caller, task.as_ref(), console)?;
     let (result, id) = runtime.block_on(async {
-        let mut session = open(request, &agent, &transcripts, caller, task.as_ref(), console)?;
         let id = session.id().to_owned();
         let result = {
             let mut run = pin!(async {

@@ -265,9 +265,13 @@ impl McpServerSettings {
 
     /// Returns the servers of a configuration as [`of`](Self::of) does, with those that are switched off.
     pub fn every(configuration: &Configuration) -> BTreeMap<String, Self> {
-        // Loading has checked that the section can be read.
-        let Ok((Servers(mut servers), unavailable)) = configuration.section_members(SECTION) else {
-            return BTreeMap::new();
+        let (Servers(mut servers), unavailable) = match configuration.section_members(SECTION) {
+            Ok(read) => read,
+            Err(error) => {
+                // Loading has checked that the section can be read: a program that loads it without this crate has not.
+                tracing::error!(target: "toolkit", %error, "no MCP server can be used: the section `mcp` cannot be read");
+                return BTreeMap::new();
+            }
         };
         let unavailable = unavailable.into_iter();
         servers

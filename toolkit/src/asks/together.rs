@@ -11,6 +11,7 @@ use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use toolkit_core::ask::{Answer, PendingAsk, Question, Reply};
 
 /// The handle with which further calls can wait for the answer to a question.
@@ -31,11 +32,12 @@ pub(crate) struct Joined {
 
 impl Asks {
     /// Asks for permission, or waits together with calls that already ask the same. An earlier approval answers it; a new approval
-    /// is remembered for the scope of the answer.
+    /// is remembered for the scope of the answer. `left` is the time for an answer, if it is not the whole.
     pub(crate) fn ask_together(
         &self,
         approver: Arc<dyn Approver>,
         ask: PendingAsk,
+        left: Option<Duration>,
         memory: &Memory,
     ) -> Result<Joined, Answer> {
         let mut state = self.lock();
@@ -54,7 +56,7 @@ impl Asks {
             let asks = self.clone();
             return room.map(|()| Joined { asks, ask, passenger: Passenger::of(flight), is_later: true });
         }
-        let mut waiting = self.register_in(&mut state, ask)?;
+        let mut waiting = self.register_in(&mut state, ask, left)?;
         let ask = waiting.ask.clone();
         let flight = Flight::new(Box::pin({
             let memory = memory.clone();

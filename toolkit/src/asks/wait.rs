@@ -88,11 +88,18 @@ impl Asks {
     }
 }
 
+impl Asks {
+    /// Returns the answer to a question that nobody answered in time.
+    pub(crate) fn too_late(&self) -> Answer {
+        Answer::denied_by(DeniedBy::TimeOut, format!("no answer within {}", in_words(self.limits().age)))
+    }
+}
+
 impl Waiting {
     /// Waits for the answer, from the approver or from elsewhere.
     pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Reply {
         let asks = self.asks.clone();
-        let mut deadline = Deadline { age: asks.limits().age, sleep: None };
+        let mut deadline = Deadline { left: self.left, denial: asks.too_late(), sleep: None };
         let mut attempt = 1;
         loop {
             let ask = self.ask.clone();
@@ -202,7 +209,9 @@ fn panicked(panic: Box<dyn Any + Send>) -> Answer {
 
 /// The time at which a question expires. The timer is created at the first wait.
 struct Deadline {
-    age: Duration,
+    left: Duration,
+    /// The answer when it is over.
+    denial: Answer,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
@@ -213,19 +222,17 @@ impl Deadline {
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         }
         if self.sleep.is_none() {
+            let left = self.left;
             // Tokio panics in a runtime without timers, and there is no way to check beforehand.
-            self.sleep = catch_unwind(|| Box::pin(sleep(self.age))).ok();
+            self.sleep = catch_unwind(|| Box::pin(sleep(left))).ok();
         }
         let Some(sleep) = &mut self.sleep else {
             let problem = "waiting for a person needs a tokio runtime with timers, and this one has none";
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         };
-        let age = self.age;
         // A later poll may run in another runtime than the first, which may have ended.
         match catch_unwind(AssertUnwindSafe(|| sleep.as_mut().poll(task))) {
-            Ok(slept) => slept.map(|()| {
-                Answer::denied_by(DeniedBy::TimeOut, format!("no answer within {}", in_words(age)))
-            }),
+            Ok(slept) => slept.map(|()| self.denial.clone()),
             Err(panic) => {
                 std::mem::forget(panic);
                 let problem = "the tokio runtime that it was first asked in has ended";

@@ -3,7 +3,7 @@
 use crate::config::variables::names_variable;
 use crate::section::pointer::escape;
 use crate::section::{ConfigEntries, ConfigSection, ConfigVariant};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use toolkit_core::arguments::{Problem, check_document};
 use toolkit_core::name::nearest;
@@ -17,8 +17,9 @@ type Forms = BTreeMap<&'static str, Option<Compiled>>;
 /// show which one was meant. A text with a variable is checked when the variable is replaced.
 pub(super) fn check(compiled: &Compiled, document: &mut Value, sections: &[ConfigSection]) -> Vec<Problem> {
     let mut problems = check_document(compiled, document);
-    problems.retain(|problem| !names_variable(document, &problem.pointer));
     let mut forms = Forms::new();
+    sections.iter().for_each(|section| in_form_of_key(section, &mut problems, document, &mut forms));
+    problems.retain(|problem| !names_variable(document, &problem.pointer));
     let mut refined = |problem: Problem| {
         let section = sections.iter().find(|section| section.has_entry_at(&problem.pointer));
         let entries = section.and_then(ConfigSection::its_entries);
@@ -30,6 +31,61 @@ pub(super) fn check(compiled: &Compiled, document: &mut Value, sections: &[Confi
         make_whole(document, sections, &mut forms);
     }
     problems
+}
+
+/// Replaces the errors of each entry that has the key of one form by those of this form: the schema of all forms reports those of the form with the
+/// fewest, which can be another one where several texts name a variable.
+fn in_form_of_key(section: &ConfigSection, problems: &mut Vec<Problem>, document: &Value, forms: &mut Forms) {
+    let variants = section.its_entries().map_or(&[][..], |entries| entries.variants);
+    if variants.is_empty() {
+        return;
+    }
+    let within = format!("{}/", section.pointer());
+    let entry_of = |problem: &Problem| {
+        let name = problem.pointer.strip_prefix(&within)?.split('/').next()?;
+        Some(format!("{within}{name}"))
+    };
+    let mut at = 0;
+    while let Some(problem) = problems.get(at) {
+        let Some(pointer) = entry_of(problem) else {
+            at += 1;
+            continue;
+        };
+        let is_its = |problem: &Problem| entry_of(problem).as_ref() == Some(&pointer);
+        let own = of_form(&pointer, variants, document, forms);
+        let own = own.unwrap_or_else(|| problems.iter().filter(|problem| is_its(problem)).cloned().collect());
+        let count = own.len();
+        problems.retain(|problem| !is_its(problem));
+        problems.splice(at..at, own);
+        at += count;
+    }
+}
+
+/// Returns the errors of an entry in the form whose key alone it has, if it has any.
+fn of_form(
+    pointer: &str,
+    variants: &[ConfigVariant],
+    document: &Value,
+    forms: &mut Forms,
+) -> Option<Vec<Problem>> {
+    let entry = document.pointer(pointer)?;
+    let mut present = variants.iter().filter(|variant| entry.get(variant.key).is_some());
+    let (Some(variant), None) = (present.next(), present.next()) else { return None };
+    errors_in_form(pointer, entry, variant, forms)
+}
+
+/// Returns the errors of the entry at `pointer` in this form, if it has any.
+fn errors_in_form(
+    pointer: &str,
+    entry: &Value,
+    variant: &ConfigVariant,
+    forms: &mut Forms,
+) -> Option<Vec<Problem>> {
+    let mut problems = check_document(compiled(variant, forms)?, &mut entry.clone());
+    for problem in &mut problems {
+        problem.pointer = format!("{pointer}{}", problem.pointer);
+    }
+    Some(problems).filter(|problems| !problems.is_empty())
 }
 
 /// Writes the whole numbers of valid entries as integers, as validation does where there is only one form.
@@ -95,11 +151,39 @@ fn of_entry(
         let expected = format!("an object with {keys}");
         return (!variants.is_empty()).then(|| vec![Problem::new(at, expected, "an object with neither")]);
     };
-    let mut problems = check_document(compiled(variant, forms)?, &mut entry.clone());
-    for problem in &mut problems {
-        problem.pointer = format!("{at}{}", problem.pointer);
+    errors_in_form(&at, entry, variant, forms)
+}
+
+/// Makes entries that are switched off readable: they need no variable, so that a key may still name one where its type takes no text. Of such an entry
+/// the keys without a variable stay, or else only that it is off. An entry that is not readable then is left out.
+pub(super) fn ease_switched_off(section: &mut Value, mut decodes: impl FnMut(Value) -> bool) {
+    let Some(entries) = section.as_object_mut() else { return };
+    entries.retain(|name, entry| {
+        if entry["enabled"] != Value::Bool(false) {
+            return true;
+        }
+        let mut literal = entry.clone();
+        literal
+            .as_object_mut()
+            .into_iter()
+            .for_each(|members| members.retain(|_, member| !has_variable(member)));
+        for form in [entry.clone(), literal, json!({ "enabled": false })] {
+            if decodes(json!({ name: form })) {
+                *entry = form;
+                return true;
+            }
+        }
+        false
+    });
+}
+
+fn has_variable(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("${env:"),
+        Value::Array(items) => items.iter().any(has_variable),
+        Value::Object(members) => members.values().any(has_variable),
+        _ => false,
     }
-    Some(problems).filter(|problems| !problems.is_empty())
 }
 
 /// Returns the places of the entries of sections that may also be under a further key: of the section and of that key.

@@ -120,7 +120,7 @@ fn settle(
         take_away(&mut resolved, &restrictions, &schemas);
         check_sections(&resolved, &schemas, &origins, &secrets, &unavailable, &mut problems);
     }
-    let settled = Document { value: resolved, origins: merged.origins.clone() };
+    let settled = Document { value: resolved, origins: merged.origins.clone(), only: None };
     let policy =
         policy(&settled, &schemas.sections).map_err(|problem| ConfigError { problems: vec![problem] });
     if !problems.is_empty() {
@@ -334,7 +334,7 @@ fn add_file(
     }
     let found = check(&schemas.partial, &mut value, &schemas.sections);
     let origins = origins(&path, &places);
-    let document = Document { value, origins };
+    let document = Document { value, origins, only: None };
     let count = problems.len();
     problems.extend(elsewhere::problems(&found, |problem| Some(place_of(problem, &path, &places)), schemas));
     if problems.len() > count {

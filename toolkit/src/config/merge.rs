@@ -1,5 +1,6 @@
 //! Merges several sources into one document.
 
+use crate::section::EACH;
 use crate::section::pointer::escape;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,8 @@ use toolkit_core::config_origin::{ConfigOrigin, ConfigOrigins};
 pub(crate) struct Document {
     pub(crate) value: Value,
     pub(crate) origins: BTreeMap<String, ConfigOrigin>,
+    /// The pointer of its only value, if a variable or an option sets one; `None` for a file.
+    pub(crate) only: Option<String>,
 }
 
 /// The places whose values are not merged as others.
@@ -19,6 +22,8 @@ pub(crate) struct MergeRules {
     pub(crate) narrowing: BTreeSet<String>,
     /// The pointers of sections of which each member is replaced as a whole.
     pub(crate) entries: BTreeSet<String>,
+    /// The pointers of sections of each agent and channel, with `*` for the name: each is replaced as a whole.
+    pub(crate) of_each: BTreeSet<String>,
 }
 
 impl MergeRules {
@@ -27,9 +32,18 @@ impl MergeRules {
         pointer.ends_with("/deny") || self.narrowing.contains(pointer)
     }
 
-    /// Returns true if a later value replaces the whole value at `pointer`.
-    fn replaces(&self, pointer: &str) -> bool {
-        pointer.rsplit_once('/').is_some_and(|(section, _)| self.entries.contains(section))
+    /// Returns true if a later value replaces the whole value at `pointer`. A variable or an option can set one key of a section of an agent or a
+    /// channel.
+    fn replaces(&self, pointer: &str, only: Option<&str>) -> bool {
+        let is_entry = pointer.rsplit_once('/').is_some_and(|(section, _)| self.entries.contains(section));
+        let sets_key = || only.is_some_and(|only| only != pointer && is_within(only, pointer));
+        is_entry || self.is_of_each(pointer) && !sets_key()
+    }
+
+    fn is_of_each(&self, pointer: &str) -> bool {
+        let steps: Vec<&str> = pointer.split('/').collect();
+        let [_, map, _, key] = *steps else { return false };
+        self.of_each.contains(&format!("/{map}/{EACH}/{key}"))
     }
 }
 
@@ -41,8 +55,8 @@ struct Later<'a> {
 
 impl Document {
     /// Adds a later source: objects are merged, lists that only take away are united, and everything else is replaced. Such
-    /// lists are those named `deny`, and those that the rules name. An entry of a map of entries, such as a server, is replaced as a whole: a
-    /// server merged from two sources could send the secrets of one source to the address of the other.
+    /// lists are those named `deny`, and those that the rules name. An entry of a map of entries, such as a server, and a section of an agent or a
+    /// channel are replaced as a whole: merged from two sources, they could send the secrets of one source to the address of the other.
     pub(crate) fn add(&mut self, later: &Self, rules: &MergeRules) {
         if self.value.is_null() {
             self.clone_from(later);
@@ -56,7 +70,9 @@ impl Document {
     fn merge(&mut self, into: &mut Value, from: &Value, pointer: &str, later: &Later<'_>) {
         let document = later.document;
         match (into, from) {
-            (Value::Object(members), Value::Object(new)) if !later.rules.replaces(pointer) => {
+            (Value::Object(members), Value::Object(new))
+                if !later.rules.replaces(pointer, document.only.as_deref()) =>
+            {
                 if let Some(origin) = document.origins.get(pointer) {
                     self.origins.entry(pointer.to_owned()).or_insert_with(|| origin.clone());
                 }
@@ -149,7 +165,8 @@ mod tests {
 
     fn rules() -> MergeRules {
         let narrowing = { BTreeSet::from(["/tools/web/blocked".to_owned()]) };
-        MergeRules { narrowing, entries: BTreeSet::from(["/mcp".to_owned()]) }
+        let of_each = BTreeSet::from(["/channels/*/chat".to_owned()]);
+        MergeRules { narrowing, entries: BTreeSet::from(["/mcp".to_owned()]), of_each }
     }
 
     #[test]
@@ -184,6 +201,11 @@ mod tests {
                 json!({"mcp": {"a": {"command": "x", "env": {"K": "1"}}, "b": {"url": "u"}}}),
                 json!({"mcp": {"a": {"url": "v"}}}),
                 json!({"mcp": {"a": {"url": "v"}, "b": {"url": "u"}}}),
+            ),
+            (
+                json!({"channels": {"c": {"chat": {"token": "t", "url": "u"}, "tools": {"deny": ["a"]}}}}),
+                json!({"channels": {"c": {"chat": {"url": "v"}, "tools": {"deny": ["b"]}}}}),
+                json!({"channels": {"c": {"chat": {"url": "v"}, "tools": {"deny": ["a", "b"]}}}}),
             ),
             (
                 json!({"plugins": {"p": {"key": {"file": "a"}}}}),

@@ -69,7 +69,7 @@ pub(crate) fn narrow(
             kept.insert(key.clone(), left);
         }
     }
-    let left = Document { value: kept.into(), origins: document.origins.clone() };
+    let left = Document { value: kept.into(), origins: document.origins.clone(), only: None };
     Narrowed { document: left, ..narrower.narrowed }
 }
 

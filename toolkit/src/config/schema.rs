@@ -53,7 +53,12 @@ impl Schemas {
             section.its_gates().iter().filter(narrows).map(|gate| gate.pointer(&section.pointer()))
         });
         let maps = self.sections.iter().filter(|section| section.its_entries().is_some());
-        MergeRules { narrowing: lists.collect(), entries: maps.map(ConfigSection::pointer).collect() }
+        let of_each = self.sections.iter().filter(|section| section.is_of_each());
+        MergeRules {
+            narrowing: lists.collect(),
+            entries: maps.map(ConfigSection::pointer).collect(),
+            of_each: of_each.map(ConfigSection::pointer).collect(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decodes the sections of a loaded configuration.
 
 use super::configuration::Configuration;
+use super::entries::ease_switched_off;
 use super::error::{ConfigError, ConfigProblem, reasons};
 use super::settle::own_keys;
 use crate::section::ConfigSection;
@@ -27,7 +28,7 @@ impl Configuration {
     }
 
     /// The section at a path with dots whose members [stand for themselves](crate::config::ConfigSection::members), without those that cannot be used,
-    /// and the reason for each of these.
+    /// and the reason for each of these. Of an entry that is switched off, keys that name a variable are left out where their type takes no text.
     ///
     /// # Errors
     ///
@@ -50,6 +51,10 @@ impl Configuration {
             .collect();
         if let Some(members) = value.as_object_mut() {
             members.retain(|name, _| !unavailable.contains_key(name));
+        }
+        let is_section = |section: &&ConfigSection| section.pointer() == pointer;
+        if self.sections().iter().find(is_section).is_some_and(|section| section.its_entries().is_some()) {
+            ease_switched_off(&mut value, |value| T::decode(value).is_ok());
         }
         match T::decode(value) {
             Ok(section) => Ok((section, unavailable)),

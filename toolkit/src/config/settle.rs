@@ -1,6 +1,6 @@
 //! Settles the merged document of all sources: resolves secrets, decodes sections, and finds the parts that cannot be used.
 
-use crate::config::entries::check;
+use crate::config::entries::{check, ease_switched_off};
 use crate::config::error::ConfigProblem;
 use crate::config::options::LoadOptions;
 use crate::config::resolve::Resolver;
@@ -224,6 +224,11 @@ pub(super) fn check_sections(
         let mut own = own_keys(value.clone(), &pointer, &schemas.sections);
         if let (true, Some(members)) = (section.has_members(), own.as_object_mut()) {
             unavailable.members(&pointer).for_each(|(member, _)| drop(members.shift_remove(&member)));
+        }
+        if section.its_entries().is_some() {
+            let decodes =
+                |value| guard(&dotted(&pointer), || section.decodes(value)).is_ok_and(|read| read.is_ok());
+            ease_switched_off(&mut own, decodes);
         }
         let outcome = match guard(&dotted(&pointer), || section.decodes(own)) {
             Ok(outcome) => outcome.map_err(|error| error.to_string()),

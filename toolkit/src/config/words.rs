@@ -129,7 +129,8 @@ fn one(
         if problems.is_empty() {
             let mut origins = BTreeMap::new();
             add_origins(&document, String::new(), origin, &mut origins);
-            return Ok(Said { pointer, document: Document { value: document, origins }, guessed });
+            let document = Document { value: document, origins, only: Some(pointer.clone()) };
+            return Ok(Said { pointer, document, guessed });
         }
         if found.is_empty() {
             found = problems.iter().map(|problem| ConfigProblem::of(problem, Some(origin.clone()))).collect();
@@ -166,7 +167,7 @@ pub(crate) fn of_program(value: &Value, sections: &[ConfigSection]) -> Document 
     entries::lift(&mut value, sections);
     let mut origins = BTreeMap::new();
     add_origins(&value, String::new(), &ConfigOrigin::new(ConfigSource::Program), &mut origins);
-    Document { value, origins }
+    Document { value, origins, only: None }
 }
 
 /// Returns the keys that the names of a path stand for, and the index of the first key that may be

@@ -57,7 +57,7 @@ pub struct ToolContext {
     /// The record of its questions, if the host keeps one.
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     /// The store of its questions, if the host keeps them.
-    pub(crate) kept_call: Option<KeptCall>,
+    pub(crate) kept_call: Option<Arc<KeptCall>>,
     /// The value that the host attached to the call.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, if the host provided them.

@@ -1,16 +1,17 @@
 //! The steps before a tool's function runs: finding the tool, the policy, validating the arguments.
 
 use super::invalid::{refuse, undecodable};
+use super::kept_ask::LiveCall;
 use super::repeats::note_refused;
 use super::report::Report;
 use super::run::{CLOSING, Start};
 use super::{CallOptions, Scope, Toolbox};
-use crate::ask_store::KeptCall;
 use crate::history;
 use crate::settings::Settings;
 use crate::tool::Tool;
 use crate::tool::context::{Called, ToolContext};
 use serde_json::Value;
+use std::sync::Arc;
 use toolkit_core::arguments::{self, Arguments, Problem, Repair};
 use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
 use toolkit_core::error::{ToolError, ToolErrorKind};
@@ -22,6 +23,8 @@ use toolkit_core::schema::Compiled;
 pub(super) struct Begun {
     context: ToolContext,
     start: Start,
+    /// The call in the store of the host, if its questions are kept.
+    kept: Option<LiveCall>,
 }
 
 impl Begun {
@@ -29,9 +32,15 @@ impl Begun {
         (&self.context, &mut self.start)
     }
 
+    /// Removes the questions of the call from the store of the host, if it has one.
+    pub(super) fn forget_asks(&mut self) -> Option<impl Future<Output = ()> + Send + '_> {
+        let Self { start, kept, .. } = self;
+        kept.as_mut().map(|kept| Box::pin(kept.end(start.outcome.as_ref())))
+    }
+
     #[cold]
     fn refuse(&mut self, error: ToolError) {
-        let Self { context, start } = self;
+        let Self { context, start, .. } = self;
         let outcome = Err(note_refused(context, error.redacted(context.redactor())));
         start.report.finish(context, &outcome);
         start.outcome = Some(outcome);
@@ -63,6 +72,8 @@ impl Toolbox {
         let ToolCall { id, name, arguments, .. } = call;
         let CallOptions {
             cancel,
+            interrupt,
+            never_begins_again,
             timeout,
             approver,
             ask_journal,
@@ -73,10 +84,9 @@ impl Toolbox {
             reads_beside_changes,
         } = options;
         // The calls that a function makes do not begin again by themselves.
-        let kept_call = match (&found, &toolkit.settings.ask_store, &above) {
-            (Ok((_, tool)), Some(store), None) => KeptCall::new(store, &self.0.caller, tool, &id, &arguments),
-            _ => None,
-        };
+        let keeper = toolkit.settings.ask_store.as_ref().filter(|_| above.is_none() && !never_begins_again);
+        let kept =
+            keeper.and_then(|keeper| LiveCall::begin(keeper, &self.0.caller, &id, &arguments, interrupt));
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
@@ -97,10 +107,11 @@ impl Toolbox {
                 outcome: None,
                 key: None,
             },
+            kept,
         };
         begun.context.approver = approver;
         begun.context.ask_journal = ask_journal;
-        begun.context.kept_call = kept_call;
+        begun.context.kept_call = begun.kept.as_ref().map(|kept| Arc::clone(kept.call()));
         begun.context.attached = attached;
         begun.context.messages = messages;
         if let Some(error) = refused {

@@ -22,6 +22,8 @@ use toolkit_core::message::Message;
 #[derive(Clone, Default)]
 pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
+    pub(crate) interrupt: Option<CancellationToken>,
+    pub(crate) never_begins_again: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
@@ -51,6 +53,22 @@ impl CallOptions {
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = Some(token);
+        self
+    }
+
+    /// Sets the token that tells an interruption from a cancellation: it is cancelled before the token of [`cancel`](Self::cancel) when the host
+    /// stops and will make the call again. If the call waits for an answer then, its question stays in the [`AskStore`](crate::approval::AskStore).
+    #[must_use]
+    pub fn interrupt(mut self, token: CancellationToken) -> Self {
+        self.interrupt = Some(token);
+        self
+    }
+
+    /// States that the host does not make this call again after its process has ended: its questions are not in the
+    /// [`AskStore`](crate::approval::AskStore).
+    #[must_use]
+    pub fn never_begins_again(mut self) -> Self {
+        self.never_begins_again = true;
         self
     }
 

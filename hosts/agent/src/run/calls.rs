@@ -86,6 +86,7 @@ impl Run<'_> {
             for place in group {
                 let call = &calls[place];
                 if let Some(refusal) = self.refusal(toolbox, &usable, call) {
+                    self.forget_asks(&call.id).await;
                     self.begin_step(toolbox, call, thinking.as_deref());
                     self.end_step(&call.id, Err(refusal.clone()), None);
                     self.give(answer, place, ToolOutput::error(call, refusal), Vec::new(), None)?;
@@ -93,6 +94,7 @@ impl Run<'_> {
                 }
                 self.ledger.count_call();
                 if mode == CallMode::Find {
+                    self.forget_asks(&call.id).await;
                     self.begin_step(toolbox, call, thinking.as_deref());
                     let output = self.find_tools(toolbox, call).await?;
                     let text = output.to_text();
@@ -241,7 +243,7 @@ impl Run<'_> {
                 },
                 Some(note) = noted.recv() => self.note_question(answer, note).await,
                 done = running.next() => match done {
-                    Some((place, call, done)) => self.done(answer, place, &call, done)?,
+                    Some((place, call, done)) => self.done(answer, place, &call, done).await?,
                     None => break,
                 },
             }
@@ -268,6 +270,11 @@ impl Run<'_> {
         questions: &Questions,
     ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> {
         let mut options = CallOptions::new().cancel(self.stop_calls.clone()).messages(self.history());
+        options = options.interrupt(self.interrupt.clone());
+        if !self.session.journal.is_kept() || self.agent.parent.is_some() {
+            // A sub-agent begins anew with its task.
+            options = options.never_begins_again();
+        }
         if self.agent.auto_confirm {
             options = options.approver(AutoConfirm { person: self.agent.approver.clone() });
         } else if let Some(approver) = &self.agent.approver {
@@ -305,7 +312,7 @@ impl Run<'_> {
     }
 
     /// Takes the result of a call.
-    fn done(
+    async fn done(
         &mut self,
         answer: u64,
         place: usize,
@@ -321,8 +328,13 @@ impl Run<'_> {
                 };
                 self.end_step(&call.id, outcome, None);
                 let files = result.output().map(|output| output.files_modified.clone()).unwrap_or_default();
-                if self.is_left_open(place) {
+                let is_aborted = result.error().is_some_and(|error| error.kind() == ToolErrorKind::Aborted);
+                if is_aborted && self.is_left_open(place) {
                     return Ok(());
+                }
+                if self.interrupt.is_cancelled() {
+                    // The toolkit cannot know that it is not made again.
+                    self.forget_asks(&call.id).await;
                 }
                 self.note_repeat(&result, call);
                 let error = result.error().map(toolkit::ToolError::kind);

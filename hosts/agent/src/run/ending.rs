@@ -50,7 +50,7 @@ impl Run<'_> {
     /// Ends the run: every call gets its result, and the account is written.
     pub(super) async fn end(mut self, ending: Ending) -> ToolAgentResult {
         self.stop_calls.cancel();
-        self.settle(ending.reason);
+        self.settle(ending.reason).await;
         self.drain_events();
         let Ending { reason, account, message, is_error } = ending;
         if is_error {
@@ -122,10 +122,11 @@ impl Run<'_> {
     }
 
     /// Gives every call without a result one: the run ends before it does. If it is interrupted, those are left that are begun again.
-    pub(super) fn settle(&mut self, reason: StopReason) {
+    pub(super) async fn settle(&mut self, reason: StopReason) {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
         if self.is_interrupted(reason) {
             for (call, output) in pending.lost() {
+                self.forget_asks(&pending.calls[call].id).await;
                 self.give_lost(pending.answer, call, output);
             }
             self.abandon_steps("the program ends");
@@ -145,9 +146,16 @@ impl Run<'_> {
                 format!("not run: {why} before the call began")
             };
             let output = ToolOutput::error(call, text);
+            self.forget_asks(&call.id).await;
             self.give_lost(pending.answer, place, output);
         }
         self.abandon_steps(why);
+    }
+
+    /// Removes the questions of a call from the store of the host, if the toolkit has one: for a call that does not give its result itself. It
+    /// comes before the result, so that a crash in between leaves none.
+    pub(super) async fn forget_asks(&self, call: &str) {
+        self.agent.toolkit.forget_asks(&self.session.header.session, call).await;
     }
 
     fn give_lost(&mut self, answer: u64, call: usize, output: ToolOutput) {

@@ -109,7 +109,11 @@ impl Run<'_> {
 impl Run<'_> {
     /// Gives those calls a result that waited for a person when the program ended, and whose tool has changed since: the person, and the
     /// model, meant another one.
-    pub(super) fn refuse_changed(&mut self, toolbox: &Toolbox, calls: &[ToolCall]) -> Result<(), Ending> {
+    pub(super) async fn refuse_changed(
+        &mut self,
+        toolbox: &Toolbox,
+        calls: &[ToolCall],
+    ) -> Result<(), Ending> {
         let Some(pending) = self.session.journal.conversation.pending() else { return Ok(()) };
         let answer = pending.answer;
         let is_changed = |(place, call): &(usize, &ToolCall)| {
@@ -123,6 +127,7 @@ impl Run<'_> {
                  call again if it is still needed",
                 call.name
             );
+            self.forget_asks(&call.id).await;
             self.begin_step(toolbox, call, None);
             self.end_step(&call.id, Err(text.clone()), None);
             self.give(answer, place, ToolOutput::error(call, text), Vec::new(), None)?;

@@ -76,6 +76,27 @@ impl Conversation {
         self.pending.as_ref()
     }
 
+    /// Returns the ids of the calls of the last answer with calls that do not begin again.
+    pub(crate) fn answered_calls(&self) -> BTreeSet<String> {
+        let calls_of = |item: &Item| match &item.message {
+            Message::Assistant(answer) => {
+                let calls: Vec<ToolCall> = answer.tool_calls().cloned().collect();
+                (!calls.is_empty()).then_some(calls)
+            }
+            _ => None,
+        };
+        let calls = self.items.iter().rev().find_map(calls_of).unwrap_or_default();
+        let mut ids: BTreeSet<String> = calls.into_iter().map(|call| call.id).collect();
+        if let Some(pending) = &self.pending {
+            let waiting =
+                pending.calls.iter().enumerate().filter(|(place, _)| pending.may_begin_again(*place));
+            for (_, call) in waiting {
+                ids.remove(&call.id);
+            }
+        }
+        ids
+    }
+
     /// The number of the next message; the first one is 1.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.max(1)
@@ -249,8 +270,8 @@ impl Conversation {
             return Err(format!("call {call} of message {answer} has not begun"));
         }
         let questions = pending.asked.entry(call).or_default();
-        // Once it was allowed it may have acted, whatever it asks later.
-        if questions.state != Some(Asking::Allowed) {
+        // Once one of several was allowed, it may have acted, until it asks another question before it acts.
+        if questions.state != Some(Asking::Allowed) || now == Asking::Waits {
             questions.state = Some(now);
         }
         Ok(questions)

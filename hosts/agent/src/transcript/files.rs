@@ -2,8 +2,8 @@
 
 use super::is_id;
 use super::store::{
-    StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter, exists, in_use, not_found,
-    not_the_oldest,
+    StoreLock, StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter, exists, in_use,
+    not_found, not_the_oldest,
 };
 use crate::fail_points;
 use std::collections::BTreeMap;
@@ -177,6 +177,18 @@ impl TranscriptStore for FileStore {
         }
     }
 
+    fn hold_off_removal(&self) -> io::Result<StoreLock> {
+        let directory = lockable(&self.directory)?;
+        directory.as_ref().map_or(Ok(()), File::lock_shared)?;
+        Ok(Box::new(directory))
+    }
+
+    fn lock_for_removal(&self) -> io::Result<StoreLock> {
+        let directory = lockable(&self.directory)?;
+        directory.as_ref().map_or(Ok(()), File::lock)?;
+        Ok(Box::new(directory))
+    }
+
     fn remove_unfinished(&self) {
         for (path, _) in self.files().into_iter().flatten() {
             if segment_of(&path, NEW).is_some() {
@@ -340,6 +352,25 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
+}
+
+/// Opens a directory to lock it; `None` if it is not there, where there is nothing to remove.
+#[cfg(unix)]
+fn lockable(directory: &Path) -> io::Result<Option<File>> {
+    match File::open(directory) {
+        Ok(directory) => Ok(Some(directory)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns nothing: on other systems a directory cannot be locked, and a conversation can be opened while a part of it is removed.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "the form of the one for Unix")]
+fn lockable(_directory: &Path) -> io::Result<Option<File>> {
+    Ok(None)
 }
 
 /// Has the names of files reach the disk.

@@ -41,7 +41,7 @@ impl Transcripts {
     ///
     /// # Errors
     ///
-    /// There is no such transcript or message, or the copy cannot be written.
+    /// There is no such transcript or message, the message was removed with an earlier segment, or the copy cannot be written.
     pub fn fork(&self, id: &str, message: Option<u64>) -> Result<String, TranscriptError> {
         let (loaded, last) = self.load_with(id, message)?;
         let until = message.unwrap_or(last);
@@ -54,6 +54,11 @@ impl Transcripts {
         let is_there =
             loaded.records.iter().any(|record| number(record) == Some(until) || has_results(record));
         if message.is_some() && !is_there {
+            // An earlier segment had it, which was removed.
+            let begin = loaded.records.iter().find_map(Record::carried).map(|carried| carried.next_id);
+            if let Some(begin) = begin.filter(|begin| (1..*begin).contains(&until)) {
+                return Err(TranscriptError::missing(id, &(1..begin)));
+            }
             return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message: until, last });
         }
         let is_later = |record: &Record| number(record).is_some_and(|number| number > until);

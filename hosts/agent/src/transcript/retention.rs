@@ -1,6 +1,6 @@
 //! The removal of old transcripts.
 
-use super::store::{StoredTranscript, TranscriptWriter};
+use super::store::{StoreLock, StoredTranscript, TranscriptWriter};
 use super::{Header, Loaded, Pending, TranscriptError, Transcripts};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,10 +128,17 @@ struct Member {
 
 /// Keeps the transcripts above a new one from being removed until the new one is there.
 pub(crate) struct KeptFamily<'a> {
-    /// For clean-ups of this process.
-    _joining: RwLockReadGuard<'a, ()>,
-    /// For those of other ones, unless the root is open anyway.
+    _removal: HeldOff<'a>,
+    /// Unless it is open anyway.
     _root: Option<Box<dyn TranscriptWriter>>,
+}
+
+/// Holds removals off while a conversation is opened, or begun below another one.
+pub(super) struct HeldOff<'a> {
+    /// Those of this process.
+    _joining: RwLockReadGuard<'a, ()>,
+    /// Those of others.
+    _store: StoreLock,
 }
 
 /// Why a conversation beyond a limit is not removed.
@@ -144,7 +151,7 @@ enum Obstacle {
 impl Transcripts {
     /// Removes the conversations that are beyond a limit. A conversation goes whole, with the transcripts of its sub-agents and of the conversations
     /// below it, and with its copies of changed files; it stays whole as long as one of these is in use, or has a question that a person has not
-    /// answered or a run that has not ended. Files of others, which do not begin as a transcript of their name does, stay. Blocks.
+    /// answered or a run that has not ended; such a run keeps it from all limits but that of age. Files of others, which do not begin as a transcript of their name does, stay. Blocks.
     pub fn clean_up(&self, retention: &Retention) -> CleanUp {
         self.clean_up_except(retention, |_| false)
     }
@@ -173,7 +180,8 @@ impl Transcripts {
                 (!has_room && place > 0).then_some(RemovalReason::Bytes)
             };
             let id = family.members[0].stored.id.clone();
-            let removed = reason.map(|reason| (reason, self.remove_family(&family, &known, &is_kept)));
+            let removed =
+                reason.map(|reason| (reason, self.remove_family(&family, reason, &known, &is_kept)));
             if let Some((reason, Ok(()))) = removed {
                 tracing::info!(target: "toolkit::agent", transcript = id, ?reason, "a conversation was removed");
                 let with = family.members.iter().skip(1).map(|member| member.stored.id.clone()).collect();
@@ -197,7 +205,7 @@ impl Transcripts {
 
     /// Keeps the transcripts from being removed with which a new one will go that stands below this one.
     pub(crate) fn keep_family(&self, id: &str) -> Result<KeptFamily<'_>, TranscriptError> {
-        let joining = self.joining.read().unwrap_or_else(PoisonError::into_inner);
+        let removal = self.hold_off_removal()?;
         let mut root = id.to_owned();
         let mut seen = BTreeSet::from([root.clone()]);
         while let Some(header) = self.header(&root) {
@@ -214,7 +222,15 @@ impl Transcripts {
             Err(error) => return Err(error),
         };
         self.existing(id)?;
-        Ok(KeptFamily { _joining: joining, _root: root })
+        Ok(KeptFamily { _removal: removal, _root: root })
+    }
+
+    /// Waits for a removal under way, and has others wait.
+    pub(super) fn hold_off_removal(&self) -> Result<HeldOff<'_>, TranscriptError> {
+        let joining = self.joining.read().unwrap_or_else(PoisonError::into_inner);
+        let store = self.store.hold_off_removal();
+        let store = store.map_err(|error| TranscriptError::io("lock", &self.directory, &error))?;
+        Ok(HeldOff { _joining: joining, _store: store })
     }
 
     /// All transcripts, each root with those that go with it, the latest first, and the ids of all that the store lists.
@@ -297,6 +313,7 @@ impl Transcripts {
     fn remove_family(
         &self,
         family: &Family,
+        reason: RemovalReason,
         known: &BTreeSet<String>,
         is_kept: &impl Fn(&str) -> bool,
     ) -> Result<(), Obstacle> {
@@ -310,7 +327,7 @@ impl Transcripts {
         }
         for member in &family.members {
             match self.load_stored(&member.stored) {
-                Ok(loaded) if goes_on_later(&loaded) => return Err(Obstacle::Waits),
+                Ok(loaded) if goes_on_later(&loaded, reason) => return Err(Obstacle::Waits),
                 Ok(_) | Err(TranscriptError::Corrupt { .. }) => {}
                 // It is unknown whether it waits.
                 Err(error) => return Err(Obstacle::Failed(error.to_string())),
@@ -318,6 +335,8 @@ impl Transcripts {
         }
         // Meanwhile one may have been opened or begun, which goes on.
         let _nobody_joins = self.joining.write().unwrap_or_else(PoisonError::into_inner);
+        let locked = self.store.lock_for_removal();
+        let _locked = locked.map_err(|error| Obstacle::Failed(error.to_string()))?;
         are_free()?;
         if self.has_grown(family, known) {
             return Err(Obstacle::InUse);
@@ -359,11 +378,12 @@ impl Transcripts {
 }
 
 /// Returns true if a run goes on when the conversation is opened, or a question is asked again. That of a sub-agent does not, and neither does one
-/// before a damage.
-fn goes_on_later(loaded: &Loaded) -> bool {
+/// before a damage. A run that nobody went on with until it was too old was that of a program that is gone.
+fn goes_on_later(loaded: &Loaded, reason: RemovalReason) -> bool {
     let conversation = &loaded.conversation;
     let waits = conversation.pending().is_some_and(Pending::waits_for_a_person);
-    (waits || conversation.runs.open().is_some()) && loaded.header.depth == 0 && loaded.damage.is_none()
+    let is_open = conversation.runs.open().is_some() && reason != RemovalReason::Age;
+    (waits || is_open) && loaded.header.depth == 0 && loaded.damage.is_none()
 }
 
 /// The transcript with which another one goes.

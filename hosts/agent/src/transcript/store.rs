@@ -72,6 +72,26 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
     /// There is none, it is not the oldest or is the last one ([`InvalidInput`](io::ErrorKind::InvalidInput)), or it cannot be removed.
     fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()>;
 
+    /// Holds the removal of conversations off, in all processes that share the store, until what is returned is dropped: taken while one is opened, or
+    /// begun below another one. Waits for a removal under way. A store of one process needs nothing.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be locked.
+    fn hold_off_removal(&self) -> io::Result<StoreLock> {
+        Ok(Box::new(()))
+    }
+
+    /// Waits until no process [holds the removal of conversations off](Self::hold_off_removal), and has them wait until what is returned is
+    /// dropped: taken while a conversation is removed with all that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be locked.
+    fn lock_for_removal(&self) -> io::Result<StoreLock> {
+        Ok(Box::new(()))
+    }
+
     /// Removes what killed processes left of transcripts and segments that they had not made whole.
     fn remove_unfinished(&self) {}
 
@@ -122,6 +142,9 @@ pub trait TranscriptWriter: fmt::Debug + Send {
     /// It cannot be removed, or not whole.
     fn remove(self: Box<Self>) -> io::Result<()>;
 }
+
+/// A lock of a [`TranscriptStore`], until it is dropped.
+pub type StoreLock = Box<dyn fmt::Debug + Send>;
 
 /// Work that has lines survive a loss of power. It blocks.
 pub type SyncWork = Box<dyn FnOnce() -> io::Result<()> + Send>;

@@ -4,17 +4,18 @@
 use crate::common::{call, finish, results, scripted, transcripts};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 use toolkit::approval::{
-    Answer as Approval, Answering, AskStore, Keeping, PendingAsk, Reply, ScriptedApprover,
+    Answer as Approval, Answering, AskStore, Keeping, KeptAnswer, PendingAsk, Reply, ScriptedApprover,
 };
 use toolkit::prelude::*;
-use toolkit::{Approver, Ask, Tool, tool_ref};
+use toolkit::{Approver, Ask, CancellationToken, Tool, tool_ref};
 use toolkit_agent::{
     Agent, AgentBuilder, ConversationOptions, Conversations, DelegationRequest, IncomingMessage, Limits,
-    Mode, Retention, RunOptions, ToolAgentSettings, Transcripts,
+    Mode, Retention, RunOptions, StopReason, ToolAgentSettings, Transcripts,
 };
 use toolkit_models::{Answer, Scripted};
 
@@ -44,6 +45,21 @@ async fn buy_at_price(
     Ok(format!("bought for {price}"))
 }
 
+/// Buys two things, and asks about each before it buys any.
+#[tool(asks)]
+async fn buy_two(
+    ctx: &ToolContext,
+    done: State<Done>,
+    what: String,
+    more: String,
+) -> Result<String, ToolError> {
+    for what in [&what, &more] {
+        ctx.ask(Ask::new("buy", "buy it").with_pattern(what).before_acting()).await?;
+    }
+    done.bought.lock().unwrap().extend([what, more]);
+    Ok("bought both".to_owned())
+}
+
 /// The tool `buy` that the second program has.
 #[derive(Clone, Copy, PartialEq)]
 enum Second {
@@ -65,21 +81,69 @@ impl Approver for Silent {
 
 /// The questions that outlive a program, with their answers.
 #[derive(Default)]
-struct Kept(Mutex<BTreeMap<String, Option<Reply>>>);
+struct Kept {
+    rows: Mutex<BTreeMap<String, (PendingAsk, Option<KeptAnswer>)>>,
+    /// True if a removal takes longer than calls that were cancelled may take.
+    is_slow: AtomicBool,
+}
 
-impl AskStore for Kept {
-    fn put<'a>(&'a self, digest: &'a str, _ask: &'a PendingAsk) -> Keeping<'a, Option<Reply>> {
-        let reply = self.0.lock().unwrap().entry(digest.to_owned()).or_default().clone();
-        Box::pin(async { Ok(reply) })
+impl Kept {
+    fn len(&self) -> usize {
+        self.rows.lock().unwrap().len()
     }
 
-    fn answered<'a>(&'a self, _digest: &'a str) -> Keeping<'a, Reply> {
+    /// Allows everything that waits, as a person may while no program runs.
+    fn allow(&self) {
+        for (_, answer) in self.rows.lock().unwrap().values_mut() {
+            *answer = Some(KeptAnswer::new(Reply::new(Approval::allow()).by("ada"), SystemTime::now()));
+        }
+    }
+}
+
+impl AskStore for Kept {
+    fn get<'a>(&'a self, digest: &'a str) -> Keeping<'a, Option<PendingAsk>> {
+        let row = self.rows.lock().unwrap().get(digest).map(|(ask, _)| ask.clone());
+        Box::pin(async { Ok(row) })
+    }
+
+    fn put<'a>(&'a self, digest: &'a str, ask: &'a PendingAsk) -> Keeping<'a, Option<KeptAnswer>> {
+        let mut rows = self.rows.lock().unwrap();
+        let row = rows.entry(digest.to_owned()).or_insert_with(|| (ask.clone(), None));
+        row.0 = ask.clone();
+        let answer = row.1.clone();
+        Box::pin(async { Ok(answer) })
+    }
+
+    fn put_answered<'a>(
+        &'a self,
+        digest: &'a str,
+        ask: &'a PendingAsk,
+        answer: &'a KeptAnswer,
+    ) -> Keeping<'a, ()> {
+        self.rows.lock().unwrap().insert(digest.to_owned(), (ask.clone(), Some(answer.clone())));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn answered<'a>(&'a self, _digest: &'a str) -> Keeping<'a, KeptAnswer> {
         Box::pin(std::future::pending())
     }
 
     fn remove<'a>(&'a self, digest: &'a str) -> Keeping<'a, bool> {
-        let was_there = self.0.lock().unwrap().remove(digest).is_some();
+        let was_there = self.rows.lock().unwrap().remove(digest).is_some();
         Box::pin(async move { Ok(was_there) })
+    }
+
+    fn remove_call<'a>(&'a self, session_id: &'a str, call_id: &'a str) -> Keeping<'a, ()> {
+        Box::pin(async move {
+            if self.is_slow.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(400)).await;
+            }
+            self.rows.lock().unwrap().retain(|_, (ask, _)| {
+                let origin = ask.origin();
+                origin.session_id.as_deref() != Some(session_id) || origin.call_id != call_id
+            });
+            Ok(())
+        })
     }
 }
 
@@ -112,7 +176,8 @@ impl Shop {
             .shared_service(Arc::clone(&self.done))
             .shared_service(Arc::clone(&self.price))
             .ask_store(Arc::clone(&self.kept) as Arc<dyn AskStore>)
-            .tool(tool_ref!(buy_at_price));
+            .tool(tool_ref!(buy_at_price))
+            .tool(tool_ref!(buy_two));
         if buy != Second::None {
             let does =
                 if buy == Second::Other { "Buys something, and sends it away." } else { "Buys something." };
@@ -234,18 +299,14 @@ async fn an_answer_that_was_kept_while_no_program_ran_decides_the_call_that_begi
         let shop = Shop::new();
         let id = shop.killed_while_it_asks(tool).await;
         shop.price.now.store(new_price, Ordering::SeqCst);
-        let allowed = Some(Reply::new(Approval::allow()).by("ada"));
-        {
-            let mut kept = shop.kept.0.lock().unwrap();
-            assert_eq!(kept.len(), 1);
-            kept.values_mut().for_each(|reply| reply.clone_from(&allowed));
-        }
+        assert_eq!(shop.kept.len(), 1);
+        shop.kept.allow();
         let (result, asked) = shop.go_on(&id, Second::Same).await;
         assert!(!result.2 && result.1.contains("bought"), "{result:?}");
         assert_eq!((asked, shop.done()), (asked_again, vec!["a boat".to_owned()]));
         assert_eq!(shop.lines(&id, "allowed").len(), 1);
-        // The answer to the question that changed decides nothing.
-        assert_eq!(shop.kept.0.lock().unwrap().len(), asked_again);
+        // The answer to the question that changed decides nothing, and goes with the call.
+        assert_eq!(shop.kept.len(), 0);
     }
 }
 
@@ -257,7 +318,7 @@ async fn a_call_whose_tool_changed_is_not_begun_again() {
         let (result, asked) = shop.go_on(&id, second).await;
         assert!(result.2 && result.1.contains("`buy` is not the same tool any more"), "{result:?}");
         assert_eq!((asked, shop.done()), (0, Vec::new()));
-        assert_eq!(shop.lines(&id, "started").len(), 1);
+        assert_eq!((shop.lines(&id, "started").len(), shop.kept.len()), (1, 0));
     }
 }
 
@@ -272,4 +333,95 @@ async fn a_question_that_changed_is_asked_anew_and_recorded_as_another() {
     assert_ne!(lines[0]["digest"], lines[1]["digest"]);
     assert_eq!(lines[1]["insteadOf"], lines[0]["digest"]);
     assert_eq!(shop.lines(&id, "allowed").len(), 1);
+}
+
+#[tokio::test]
+async fn a_question_of_an_interrupted_conversation_is_answered_while_it_rests() {
+    let shop = Shop::new();
+    let silent = Arc::new(Silent::default());
+    let model = scripted([Answer::calls([call("1", "buy", json!({"what": "a boat"}))])]);
+    let agent = shop.agent(Second::Same, &model, Arc::clone(&silent) as Arc<dyn Approver>);
+    let request = DelegationRequest::new("buy a boat");
+    let session = agent.session(&request).unwrap();
+    let id = session.id().to_owned();
+    let conversations = Conversations::new();
+    let conversation = conversations.open("c", session, ConversationOptions::new()).unwrap();
+    conversation.send(IncomingMessage::new("a", "buy a boat")).unwrap();
+    silent.0.notified().await;
+    assert!(conversation.interrupt());
+    conversations.end_all().await;
+    assert_eq!(shop.kept.len(), 1);
+    shop.kept.allow();
+    let (result, asked) = shop.go_on(&id, Second::Same).await;
+    assert!(!result.2 && result.1.contains("bought"), "{result:?}");
+    assert_eq!((asked, shop.done(), shop.kept.len()), (0, vec!["a boat".to_owned()], 0));
+}
+
+#[tokio::test]
+async fn a_cancelled_run_leaves_no_question_however_slow_the_store_is() {
+    let shop = Shop::new();
+    shop.kept.is_slow.store(true, Ordering::SeqCst);
+    let silent = Arc::new(Silent::default());
+    let model = scripted([Answer::calls([call("1", "buy", json!({"what": "a boat"}))])]);
+    let agent = shop.agent(Second::Same, &model, Arc::clone(&silent) as Arc<dyn Approver>);
+    let request = DelegationRequest::new("buy a boat");
+    let mut session = agent.session(&request).unwrap();
+    let cancel = CancellationToken::new();
+    let (result, ()) = tokio::join!(session.run(request, RunOptions::new().cancel(cancel.clone())), async {
+        silent.0.notified().await;
+        assert_eq!(shop.kept.len(), 1);
+        cancel.cancel();
+    });
+    assert_eq!((result.stop_reason, shop.kept.len()), (StopReason::Cancelled, 0));
+}
+
+#[tokio::test]
+async fn a_call_with_two_questions_waits_for_the_second_one_after_a_crash() {
+    let shop = Shop::new();
+    let approver = Arc::new(SecondIsOpen::default());
+    let both = json!({"what": "a boat", "more": "a car"});
+    let model = scripted([Answer::calls([call("1", "buy_two", both)])]);
+    let agent = shop.agent(Second::Same, &model, Arc::clone(&approver) as Arc<dyn Approver>);
+    let request = DelegationRequest::new("buy both");
+    let mut session = agent.session(&request).unwrap();
+    tokio::select! {
+        result = session.run(request, RunOptions::new()) => panic!("{result:?}"),
+        () = approver.0.notified() => {}
+    }
+    let id = session.id().to_owned();
+    drop(session);
+    assert_eq!((shop.done().len(), shop.kept.len()), (0, 2));
+    let (result, asked) = shop.go_on(&id, Second::Same).await;
+    assert_eq!((&*result.1, asked, shop.kept.len()), ("bought both", 1, 0));
+    assert_eq!(shop.done(), ["a boat", "a car"]);
+}
+
+/// An approver that allows the first question alone.
+#[derive(Default)]
+struct SecondIsOpen(Notify);
+
+impl Approver for SecondIsOpen {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        if serde_json::to_string(ask.question()).unwrap().contains("a boat") {
+            return Box::pin(async { Some(Approval::allow().into()) });
+        }
+        self.0.notify_one();
+        Box::pin(std::future::pending())
+    }
+}
+
+/// The transcript of a conversation that waits is damaged: the fork in which it goes on gives the call its result.
+#[tokio::test]
+async fn a_fork_before_damage_leaves_no_question() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy").await;
+    let path = shop.transcripts.directory().join(format!("{id}.jsonl"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    // Behind the line of the question, so that the damage is not the end that a crash cut off.
+    std::fs::write(&path, format!("{text}damaged\n{}\n", text.lines().last().unwrap())).unwrap();
+    let agent = shop.agent(Second::Same, &scripted([finish("done")]), ScriptedApprover::new([]));
+    let mut session = agent.resume_or_fork(&id).unwrap();
+    assert!(session.damage().is_some());
+    session.go_on(RunOptions::new()).await;
+    assert_eq!((shop.done().len(), shop.kept.len()), (0, 0));
 }

@@ -1,5 +1,7 @@
 //! Transcripts that are removed after a time or beyond a number or a size, and conversations that stand below another one.
 
+mod between;
+
 use crate::common::{builder, call, finish, log, scripted, transcripts};
 use serde_json::json;
 use std::cell::Cell;
@@ -272,6 +274,25 @@ async fn one_whose_run_has_not_ended_is_kept() {
     assert!(session.go_on(RunOptions::new()).await.success);
     session.close();
     assert_eq!(transcripts.clean_up(&none).removed[0].id, id);
+}
+
+/// A run of a program that is gone does not keep its conversation for ever.
+#[tokio::test]
+async fn one_whose_run_has_not_ended_grows_old_as_others_do() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 0).await;
+    let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
+    let cut = text.trim_end().rfind('\n').unwrap() + 1;
+    fs::write(path(&transcripts, &id), &text[..cut]).unwrap();
+    let left = settled(&transcripts).await;
+    let retention = Retention::new().max_age(DAY * 2);
+    assert_eq!(transcripts.clean_up(&retention).removed, []);
+    age(&transcripts, &id, 3);
+    // A host that goes on with it says so.
+    assert_eq!(transcripts.clean_up_except(&retention, |other| other == id).waiting, [&*id]);
+    let removed = transcripts.clean_up(&retention).removed;
+    assert_eq!((removed.len(), &removed[0].id, removed[0].reason), (1, &id, RemovalReason::Age));
+    assert_eq!(ids(&transcripts).len(), left.len());
 }
 
 /// A store that cannot be read once it is told so.

@@ -150,6 +150,8 @@ async fn earlier_segments_are_removed_also_while_the_conversation_is_open() {
     drop(session);
     assert_eq!(agent(&transcripts).resume(&id).unwrap().messages(), messages);
     let error = transcripts.fork(&id, Some(2)).unwrap_err();
+    assert!(matches!(error, TranscriptError::MissingMessages { first: 1, last, .. } if last >= 2), "{error}");
+    let error = transcripts.fork(&id, Some(0)).unwrap_err();
     assert!(matches!(error, TranscriptError::UnknownMessage { .. }), "{error}");
     let info = &transcripts.list()[0];
     assert_eq!((&*info.task, info.turns), ("m1", 33));

@@ -33,6 +33,40 @@ fn servers_are_read_with_those_that_are_unavailable_or_switched_off() {
     assert!(McpServerSettings::every(&load(LoadOptions::new())).is_empty());
 }
 
+/// One that is switched off needs no variable, whatever the type of the key that names it.
+#[test]
+fn a_server_that_is_switched_off_stops_nothing() {
+    for (server, expected) in [
+        (json!({"command": "x", "sandbox": "${env:NO}"}), "command x"),
+        (json!({"command": "x", "network": "${env:NO}", "timeoutMs": "${env:NO}"}), "command x"),
+        (json!({"command": "x", "env": {"KEY": "${env:NO}"}}), "command x"),
+        (json!({"url": "https://x.example", "type": "${env:NO}"}), "url https://x.example"),
+        (json!({"url": "https://x.example", "oauth": {"grant": "${env:NO}"}}), "url https://x.example"),
+        (json!({"url": "${env:NO}", "maxMessageBytes": "${env:NO}"}), "off"),
+    ] {
+        let mut off = server.clone();
+        off["enabled"] = false.into();
+        let both = json!({"mcp": {"off": off, "near": {"command": "y"}}});
+        let configuration = load(LoadOptions::new().program(both));
+        let every = McpServerSettings::every(&configuration);
+        let read = match &every["off"] {
+            McpServerSettings::Command(command) => format!("command {}", command.command),
+            McpServerSettings::Url(url) => format!("url {}", url.url),
+            McpServerSettings::Off(_) => "off".to_owned(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(read, expected, "{server}");
+        assert_eq!(McpServerSettings::switched_off(&configuration), ["off"]);
+        assert_eq!(McpServerSettings::of(&configuration).keys().collect::<Vec<_>>(), ["near"]);
+        // One that is switched on is unavailable, and no other.
+        let configuration =
+            load(LoadOptions::new().program(json!({"mcp": {"on": server, "near": {"command": "y"}}})));
+        let used = McpServerSettings::of(&configuration);
+        assert!(matches!(used["on"], McpServerSettings::Unavailable(_)), "{used:?}");
+        assert!(matches!(used["near"], McpServerSettings::Command(_)), "{used:?}");
+    }
+}
+
 /// A server of two sources could send the secrets of one to the address of the other.
 #[test]
 fn a_later_source_replaces_a_server_as_a_whole() {

@@ -275,6 +275,21 @@ impl PendingAsk {
         Self(Arc::new(Pending { problem: Some(problem), ..(*self.0).clone() }))
     }
 
+    /// Returns the same question, with the times of an earlier one that it asks again.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn asked_since(&self, earlier: &Self) -> Self {
+        let Pending { asked_at, expires_at, .. } = *earlier.0;
+        Self(Arc::new(Pending { asked_at, expires_at, ..(*self.0).clone() }))
+    }
+
+    /// Returns the same question with the id of another one that stands for it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_id(&self, id: &str) -> Self {
+        Self(Arc::new(Pending { id: id.to_owned(), ..(*self.0).clone() }))
+    }
+
     /// Returns the id with which it is answered: unique, in the order of asking, and unguessable.
     pub fn id(&self) -> &str {
         &self.0.id

@@ -90,7 +90,8 @@ fn poll(joined: &mut Joined) -> Option<Answer> {
 }
 
 fn join(asks: &Asks, approver: &Arc<dyn Approver>, memory: &Memory, ask: Ask) -> Joined {
-    let Ok(joined) = asks.ask_together(Arc::clone(approver), asks.pending(put(ask)).unwrap(), memory) else {
+    let Ok(joined) = asks.ask_together(Arc::clone(approver), asks.pending(put(ask)).unwrap(), None, memory)
+    else {
         panic!("refused")
     };
     joined
@@ -316,7 +317,7 @@ async fn those_who_join_count_and_are_bounded() {
     let mut waiting: Vec<Joined> = (0..3).map(|_| join(&asks, &nobody, &memory, ask())).collect();
     for other in [ask(), ask().with_pattern("b")] {
         let refused =
-            asks.ask_together(Arc::clone(&nobody), asks.pending(put(other)).unwrap(), &memory).err();
+            asks.ask_together(Arc::clone(&nobody), asks.pending(put(other)).unwrap(), None, &memory).err();
         let Some(Answer::Deny { by: DeniedBy::Limit, .. }) = refused else { panic!("{refused:?}") };
     }
     waiting.remove(0);

@@ -118,6 +118,45 @@ fn variables_and_flags_set_a_section_of_a_channel() {
     assert_eq!((team.token.expose(), team.poll_seconds), ("of-a-variable", 7));
 }
 
+/// A channel of two sources could send the secrets of one to the address of the other.
+#[test]
+fn a_later_file_replaces_a_section_of_a_channel_or_agent_as_a_whole() {
+    let place = Place::new();
+    place.write(
+        "user/toolkit.json5",
+        "{ channels: { team: { chat: { token: 'of-the-user', pollSeconds: 5 }, tools: { deny: ['exec'] } } },
+           agents: { ada: { sessions: { maxRuns: 2, greeting: 'hi' }, model: 'large' } } }",
+    );
+    place.write(
+        "user/other.json5",
+        "{ channels: { team: { chat: { token: 'of-the-other' }, tools: { deny: ['read'] } } },
+           agents: { ada: { sessions: { greeting: 'hello' } } } }",
+    );
+    let named = options(&place).file(place.path("user/other.json5"));
+    let read = |options: LoadOptions| {
+        let configuration = Configuration::load(options).unwrap();
+        let team =
+            configuration.each_section::<ChatSettings>("channels", "chat").remove("team").unwrap().unwrap();
+        let sessions: SessionSettings = configuration.section("agents.ada.sessions").unwrap();
+        let tools = configuration.policy().0.channels["team"].deny.clone();
+        let model = configuration.agent("ada").model;
+        (team.token.expose().to_owned(), team.poll_seconds, sessions, tools, model)
+    };
+    let sessions = SessionSettings { max_runs: None, greeting: Some("hello".to_owned()) };
+    let tools = vec!["exec".to_owned(), "read".to_owned()];
+    assert_eq!(
+        read(named.clone()),
+        ("of-the-other".to_owned(), 30, sessions, tools.clone(), Some("large".to_owned()))
+    );
+    // An option for a key sets it alone; one for the section replaces it.
+    let (token, seconds, ..) = read(named.clone().set("channels.team.chat.pollSeconds=7"));
+    assert_eq!((&*token, seconds), ("of-the-other", 7));
+    let (token, seconds, ..) = read(
+        named.set("channels.team.chat.pollSeconds=7").set("channels.team.chat={ token: 'of-an-option' }"),
+    );
+    assert_eq!((&*token, seconds), ("of-an-option", 30));
+}
+
 #[test]
 fn a_channel_without_its_secret_is_unavailable_and_no_other_is() {
     let place = Place::new();

@@ -80,7 +80,7 @@ where
 
 #[diagnostic::on_unimplemented(
     message = "rules begin with none, by `default`",
-    label = "write `ToolRules::default().deny([\"exec\"])`, or `.allow([\"read\", \"group:web\"])`"
+    label = "write `PolicySettings::default()`, or `ToolRules::default().deny([\"exec\"])`"
 )]
 pub trait MadeByDefault<'a> {}
 

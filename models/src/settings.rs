@@ -214,4 +214,8 @@ pub enum ToolCalling {
     Json,
 }
 
-toolkit::config_section!(ConfigSection::at::<ModelsSettings>("models").members());
+toolkit::config_section!(ConfigSection::at::<ModelsSettings>("models").members().also_known_as(&[
+    "model",
+    "llm",
+    "providers"
+]));

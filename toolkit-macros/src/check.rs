@@ -65,7 +65,7 @@ checks! {
     // The function's body.
     AskAnswer,
     ContextCall,
-    ErrorKind,
+    ConstructorArguments,
     GuardOverAwait,
     OutputResult,
     ServiceChange,

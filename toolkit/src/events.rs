@@ -1,6 +1,7 @@
 //! Events that a host can receive while calls run.
 
 mod log;
+mod other_names;
 mod stream;
 mod teller;
 

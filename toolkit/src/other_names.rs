@@ -4,6 +4,7 @@
 //! second error. It has a lifetime, because the compiler would refuse one without any where it is written. Nothing has the traits.
 
 mod configuration;
+mod settings;
 #[cfg(feature = "testing")]
 mod testing;
 mod toolbox;

@@ -52,6 +52,8 @@ pub struct ConfigSection {
     is_lenient: bool,
     /// The reason why its keys have no effect unless the host states that it uses the section.
     void_because: Option<&'static str>,
+    /// Names that other programs have for such a section.
+    other_names: &'static [&'static str],
     schema: SchemaFn,
     decodes: fn(Value) -> serde_json::Result<()>,
 }
@@ -194,6 +196,7 @@ impl ConfigSection {
             entries: None,
             is_lenient: false,
             void_because: None,
+            other_names: &[],
             schema: T::schema,
             decodes: decodes::<T>,
         }
@@ -277,6 +280,18 @@ impl ConfigSection {
     pub const fn void_because(mut self, reason: &'static str) -> Self {
         self.void_because = Some(reason);
         self
+    }
+
+    /// Sets the names that other programs have for such a section. They stay unknown keys, but the error names this section.
+    #[must_use]
+    pub const fn also_known_as(mut self, names: &'static [&'static str]) -> Self {
+        self.other_names = names;
+        self
+    }
+
+    /// Returns true if other programs have this name for such a section.
+    pub(crate) fn is_known_as(&self, name: &str) -> bool {
+        self.other_names.contains(&name)
     }
 
     /// Returns the place of the section, as a JSON pointer, with `*` for the name of an agent or a channel.

@@ -13,16 +13,18 @@ const SECTION: &str = "mcp";
 #[serde(transparent)]
 struct Servers(BTreeMap<String, McpServerSettings>);
 
-toolkit::config_section!(ConfigSection::at::<Servers>(SECTION).entries(
-    ConfigEntries::new().also_under("servers").servers().variants(&[
-        ConfigVariant::new::<McpCommand>(
-            "a command",
-            "command",
-            &["command", "args", "env", "cwd", "sandbox", "network"],
-        ),
-        ConfigVariant::new::<McpUrl>("an address", "url", &["url", "headers", "oauth"]),
-    ])
-));
+toolkit::config_section!(
+    ConfigSection::at::<Servers>(SECTION).also_known_as(&["mcpServers", "mcp_servers", "servers"]).entries(
+        ConfigEntries::new().also_under("servers").servers().variants(&[
+            ConfigVariant::new::<McpCommand>(
+                "a command",
+                "command",
+                &["command", "args", "env", "cwd", "sandbox", "network"],
+            ),
+            ConfigVariant::new::<McpUrl>("an address", "url", &["url", "headers", "oauth"]),
+        ])
+    )
+);
 
 /// An MCP server (`/mcp/<name>`): a command to start, or a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -28,7 +28,7 @@ pub(crate) fn check(signature: &Signature, body: &impl ToTokens, errors: &mut Er
         returns_output: returns_output(&signature.output),
         is_async: signature.asyncness.is_some(),
     };
-    let is_plain = !scan.fails_with_tool_error && !scan.returns_output && !scan.is_async;
+    let is_plain = !scan.fails_with_tool_error && !returns_content(&signature.output) && !scan.is_async;
     if scan.contexts.is_empty() && scan.services.is_empty() && is_plain {
         return false;
     }
@@ -78,6 +78,13 @@ fn returns_output(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if last_segment(ty).is_some_and(|segment| segment.ident == "ToolOutput"))
 }
 
+/// Returns true for an output, or for pictures.
+fn returns_content(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, ty) = output else { return false };
+    let tokens = ty.to_token_stream();
+    ["ToolOutput", "Image", "Content"].iter().any(|name| mentions_ident(&tokens, name).is_some())
+}
+
 /// The names and the kind of function that the mistakes rest on.
 struct Scan {
     contexts: Vec<String>,
@@ -122,6 +129,7 @@ const OUTPUT: &str = "`output` takes nothing, it returns the stream\nwrite `ctx.
 const LOG: &str = "`log` takes one message\nwrite `.log(LogMessage::new(LogLevel::Info, text))`; both names are in `toolkit::events`";
 const CALL: &str =
     "`call` takes the tool's name and its arguments\nwrite `ctx.call(\"name\", json!({ .. })).await?`";
+const TEXT: &str = "the text of a `ToolOutput` is `to_text`\nwrite `ctx.call(..).await?.to_text()`";
 const ERROR: &str = "a text is no `ToolError` by itself\nwrite `ToolError::failed(text)`, or `not_found`, `denied`, `unavailable` in place of `failed`";
 const CHANGE: &str = "all calls share a service, so none can change it\nkeep what changes behind a `Mutex` or an atomic, in the service's type";
 
@@ -245,6 +253,7 @@ fn check_context(tokens: &[TokenTree], place: usize, name: String, around: Delim
         "output" if arguments.are(|count| count > 0) => OUTPUT,
         "log" if arguments.are(|count| count > 1) => LOG,
         "call" if arguments.are(|count| count == 1) => CALL,
+        "call" if is_text_of_output(&tokens[place + 4..]) => TEXT,
         "ask" => {
             let answer = answer(tokens, place, around, found);
             if let Some(message) = answer {
@@ -255,6 +264,16 @@ fn check_context(tokens: &[TokenTree], place: usize, name: String, around: Delim
         _ => return,
     };
     found.faults.push(Fault { check: Check::ContextCall, span: method.span(), message, name });
+}
+
+/// Returns true for `.await?.text()`.
+fn is_text_of_output(tokens: &[TokenTree]) -> bool {
+    let is_read = is_punct(tokens, 0, '.')
+        && is_ident(tokens, 1, "await")
+        && is_punct(tokens, 2, '?')
+        && is_punct(tokens, 3, '.')
+        && is_ident(tokens, 4, "text");
+    is_read && matches!(tokens.get(5), Some(TokenTree::Group(group)) if group.stream().is_empty())
 }
 
 fn check_guard(tokens: &[TokenTree], place: usize, found: &mut Found) {

@@ -13,17 +13,8 @@ use toolkit_core::schema::resolve;
 /// How deep keys are looked for: `agents.<id>.tools.allow` is the deepest that a person may take for one of the top.
 const MAX_DEPTH: usize = 3;
 
-/// Keys under which other programs have a section, and the key here.
-const OTHER_NAMES: [(&str, &str); 8] = [
-    ("mcpServers", "mcp"),
-    ("mcp_servers", "mcp"),
-    ("servers", "mcp"),
-    ("model", "models"),
-    ("llm", "models"),
-    ("providers", "models"),
-    ("approvals", "permission"),
-    ("rules", "permission"),
-];
+/// Keys under which other programs have the rules of permission.
+const OTHER_NAMES: [&str; 2] = ["approvals", "rules"];
 
 /// Converts a schema's problems. One of a key that is known elsewhere says where, and one of a key in place of the only one that is missing names
 /// that.
@@ -55,7 +46,7 @@ pub(super) fn problems(
                     Some((_, missing)) => steps(&missing.pointer)
                         .last()
                         .map(|key| format!("; `{key}` is missing, did you mean it?")),
-                    None => advice(&problem.pointer, &schemas.partial.schema),
+                    None => advice(&problem.pointer, schemas),
                 });
             }
             told
@@ -74,15 +65,19 @@ fn parent(problem: &Problem) -> &str {
     problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-fn advice(pointer: &str, root: &Value) -> Option<String> {
+fn advice(pointer: &str, schemas: &Schemas) -> Option<String> {
+    let root = &schemas.partial.schema;
     let key = steps(pointer).last()?;
     if inventory::iter::<Linked>().any(|Linked(def)| def.name == key) {
         return Some(format!("; the settings of this tool belong in `tools.settings.{key}`"));
     }
     let is_top = pointer.matches('/').count() == 1;
-    let here = OTHER_NAMES.iter().find(|(other, _)| is_top && *other == key);
-    if let Some((_, name)) = here.filter(|(_, name)| root.pointer(&format!("/properties/{name}")).is_some()) {
-        return Some(format!("; did you mean `{name}`?"));
+    let section = schemas.sections.iter().find(|section| is_top && section.is_known_as(&key));
+    if let Some(section) = section {
+        return Some(format!("; did you mean `{}`?", dotted(&section.pointer())));
+    }
+    if is_top && OTHER_NAMES.contains(&key.as_str()) {
+        return Some("; did you mean `permission`?".to_owned());
     }
     let mut places = Vec::new();
     collect(root, root, &key, "", 0, &mut places);

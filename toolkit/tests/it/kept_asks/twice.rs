@@ -1,4 +1,4 @@
-//! What is asked more than once: the second question of a call, a question that expires, the same question of two calls.
+//! Questions that are asked more than once: the second one of a call, one that expires, the same one of two calls.
 
 use super::shop::{Shop, a_boat, caller, make, silent};
 use serde_json::json;

@@ -163,7 +163,7 @@ pub(crate) struct KeptCall {
 /// The questions of a call so far.
 #[derive(Default)]
 pub(crate) struct KeptState {
-    /// What the call is, and its number among equal ones; `None` before its first question.
+    /// The description of the call, and its number among equal ones; `None` before its first question.
     pub(crate) identity: Option<(String, usize)>,
     /// The number of questions that are kept and not decided.
     pub(crate) open: usize,

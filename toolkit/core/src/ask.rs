@@ -255,7 +255,8 @@ impl Ask {
     }
 
     /// Declares that the call has done nothing yet that would have to be undone or must not be done twice. If the host is killed while the
-    /// question waits, it may then begin the call again, and ask again; without the declaration it cannot know.
+    /// question waits, it may then begin the call again, and ask again; without the declaration it cannot know. This holds for each question of a
+    /// call that has several.
     #[must_use]
     pub fn before_acting(mut self) -> Self {
         self.before_acting = true;

@@ -18,7 +18,9 @@ type Forms = BTreeMap<&'static str, Option<Compiled>>;
 pub(super) fn check(compiled: &Compiled, document: &mut Value, sections: &[ConfigSection]) -> Vec<Problem> {
     let mut problems = check_document(compiled, document);
     let mut forms = Forms::new();
-    sections.iter().for_each(|section| in_form_of_key(section, &mut problems, document, &mut forms));
+    for section in sections {
+        in_form_of_key(section, &mut problems, document, &mut forms);
+    }
     problems.retain(|problem| !names_variable(document, &problem.pointer));
     let mut refined = |problem: Problem| {
         let section = sections.iter().find(|section| section.has_entry_at(&problem.pointer));
@@ -163,10 +165,9 @@ pub(super) fn ease_switched_off(section: &mut Value, mut decodes: impl FnMut(Val
             return true;
         }
         let mut literal = entry.clone();
-        literal
-            .as_object_mut()
-            .into_iter()
-            .for_each(|members| members.retain(|_, member| !has_variable(member)));
+        if let Some(members) = literal.as_object_mut() {
+            members.retain(|_, member| !has_variable(member));
+        }
         for form in [entry.clone(), literal, json!({ "enabled": false })] {
             if decodes(json!({ name: form })) {
                 *entry = form;

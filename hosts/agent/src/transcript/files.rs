@@ -178,15 +178,11 @@ impl TranscriptStore for FileStore {
     }
 
     fn hold_off_removal(&self) -> io::Result<StoreLock> {
-        let directory = lockable(&self.directory)?;
-        directory.as_ref().map_or(Ok(()), File::lock_shared)?;
-        Ok(Box::new(directory))
+        Ok(Box::new(locked_directory(&self.directory, File::lock_shared)?))
     }
 
     fn lock_for_removal(&self) -> io::Result<StoreLock> {
-        let directory = lockable(&self.directory)?;
-        directory.as_ref().map_or(Ok(()), File::lock)?;
-        Ok(Box::new(directory))
+        Ok(Box::new(locked_directory(&self.directory, File::lock)?))
     }
 
     fn remove_unfinished(&self) {
@@ -354,11 +350,18 @@ fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
 }
 
-/// Opens a directory to lock it; `None` if it is not there, where there is nothing to remove.
+/// Locks a directory; `None` if it is not there, where there is nothing to remove, or on a file system that locks no directories, such as NFS: a part of
+/// a conversation can be opened there while another part is removed.
 #[cfg(unix)]
-fn lockable(directory: &Path) -> io::Result<Option<File>> {
+fn locked_directory(directory: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     match File::open(directory) {
-        Ok(directory) => Ok(Some(directory)),
+        Ok(directory) => {
+            let is_interrupted = |locked: &io::Result<()>| {
+                locked.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
+            };
+            let locked = std::iter::repeat_with(|| lock(&directory)).find(|locked| !is_interrupted(locked));
+            Ok(locked.is_some_and(|locked| locked.is_ok()).then_some(directory))
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
@@ -366,10 +369,10 @@ fn lockable(directory: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Returns nothing: on other systems a directory cannot be locked, and a conversation can be opened while a part of it is removed.
+/// Locks nothing: other systems lock no directories.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "the form of the one for Unix")]
-fn lockable(_directory: &Path) -> io::Result<Option<File>> {
+fn locked_directory(_directory: &Path, _lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     Ok(None)
 }
 

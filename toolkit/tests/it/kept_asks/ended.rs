@@ -73,7 +73,7 @@ async fn the_end_of_the_toolkit_waits_for_the_removal() {
     let toolbox = toolkit.toolbox(&caller()).await;
     let call = tokio::spawn(async move { toolbox.call(a_boat()).await });
     asked.notified().await;
-    toolkit.shutdown(std::time::Duration::from_secs(600)).await;
+    toolkit.shutdown(std::time::Duration::from_mins(10)).await;
     assert_eq!(files.digests(), [""; 0]);
     assert_eq!(call.await.unwrap().error().unwrap().kind(), ToolErrorKind::Aborted);
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while a tool runs: the first cancels the call, the next one ends the process.
+//! Ctrl-C, SIGTERM, SIGHUP and SIGQUIT while a tool runs: the first cancels the call, the next one ends the process.
 
 use crate::exit::{Exit, Stop};
 use std::future::poll_fn;
@@ -81,7 +81,7 @@ impl Interrupts {
             let turn = state.turn.lock().unwrap_or_else(PoisonError::into_inner);
             match &*turn {
                 Some(turn) if !turn.is_cancelled() => {
-                    if signal == Exit::Terminated {
+                    if signal != Exit::Cancelled {
                         // Only the first one counts.
                         let _ = state.terminated.set(signal);
                     }
@@ -152,24 +152,42 @@ pub(crate) fn survive_file_size_limit() {
 pub(crate) fn survive_file_size_limit() {}
 
 #[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
+struct Signals(Vec<(tokio::signal::unix::Signal, Exit)>);
 
 #[cfg(unix)]
 impl Signals {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let mut kinds = vec![
+            (SignalKind::interrupt(), Exit::Cancelled),
+            (SignalKind::terminate(), Exit::Terminated),
+            (SignalKind::quit(), Exit::Quit),
+        ];
+        // `nohup` keeps the process running after its terminal is gone.
+        if !is_ignored(SignalKind::hangup()) {
+            kinds.push((SignalKind::hangup(), Exit::HungUp));
+        }
+        let listen = |(kind, exit)| signal(kind).map(|signal| (signal, exit));
+        kinds.into_iter().map(listen).collect::<io::Result<_>>().map(Self)
     }
 
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Exit> {
-        if self.interrupt.poll_recv(task).is_ready() {
-            return Poll::Ready(Exit::Cancelled);
+        for (signal, exit) in &mut self.0 {
+            if signal.poll_recv(task).is_ready() {
+                return Poll::Ready(*exit);
+            }
         }
-        self.terminate.poll_recv(task).map(|_| Exit::Terminated)
+        Poll::Pending
     }
+}
+
+/// Returns true if this process was started with the signal ignored. False without the `/proc` of Linux.
+#[cfg(unix)]
+fn is_ignored(signal: tokio::signal::unix::SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    mask >> (signal.as_raw_value() - 1) & 1 == 1
 }
 
 #[cfg(windows)]

@@ -115,16 +115,13 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)
+        .shutdown(cancel.clone())
         .prompts_of(host.mcp_servers().clone());
     match request.http {
-        None => runtime.block_on(async {
-            tokio::select! {
-                ended = serve_stdio_with(toolkit, caller, server) => {
-                    ended.map_err(|error| Stop::failed(error.to_string()))
-                }
-                () = cancel.cancelled() => Ok(()),
-            }
-        })?,
+        None => {
+            let ended = runtime.block_on(serve_stdio_with(toolkit, caller, server));
+            ended.map_err(|error| Stop::failed(error.to_string()))?;
+        }
         Some(address) => {
             let mut options = HttpOptions::new().allow_hosts(request.hosts).allow_origins(request.origins);
             if !address.ip().is_loopback() && !address.ip().is_unspecified() {

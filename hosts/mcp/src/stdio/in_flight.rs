@@ -28,6 +28,9 @@ use tokio::time::Instant;
 /// Pause between two checks whether the client is gone, after the end of its input.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// Time for the last answers to be written.
+const CLOSED_WITHIN: Duration = Duration::from_secs(1);
+
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// The limits of one client.
@@ -72,7 +75,9 @@ struct Requests {
 /// The state of a request of the client.
 enum Received {
     Queued,
-    Begun(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
+    Begun(Place),
+    /// Its answer is being written.
+    Answered(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
     /// A subscription, which has no answer before its end.
     Lasting,
 }
@@ -80,6 +85,16 @@ enum Received {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of an answer that will be written. Returns the ID of its request, unless it is a refusal of another one with that ID.
+    fn answers(&self, id: &RequestId) -> Option<RequestId> {
+        let mut requests = self.lock();
+        let request = requests.received.get_mut(id)?;
+        if let Received::Begun(place) = request {
+            *request = Received::Answered(place.clone());
+        }
+        Some(id.clone())
     }
 }
 
@@ -189,6 +204,14 @@ where
         JsonRpcMessage::Request(request)
     }
 
+    /// Returns the requests that will have no other answer, in no order.
+    fn unanswered(&self) -> Vec<RequestId> {
+        let requests = self.shared.lock();
+        let is_open = |request: &Received| matches!(request, Received::Queued | Received::Begun(_));
+        let open = requests.received.iter().filter(|(_, request)| is_open(request));
+        open.map(|(id, _)| id.clone()).collect()
+    }
+
     /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer. `Some(None)` at
     /// the end of the last request, or if the client is gone.
     fn after_the_end(&self) -> Option<Option<Message>> {
@@ -267,8 +290,8 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let answered = match &message {
-            JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
-            JsonRpcMessage::Error(answer) => answer.id.clone(),
+            JsonRpcMessage::Response(answer) => self.shared.answers(&answer.id),
+            JsonRpcMessage::Error(answer) => answer.id.as_ref().and_then(|id| self.shared.answers(id)),
             JsonRpcMessage::Request(request) => {
                 self.shared.lock().asked.push_back(request.id.clone());
                 self.shared.changed.notify_one();
@@ -330,8 +353,19 @@ where
         }
     }
 
-    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send {
-        self.lines.close()
+    /// Answers the requests that have no answer, and closes the stream.
+    async fn close(&mut self) -> io::Result<()> {
+        for request in self.unanswered() {
+            let error = ErrorData::internal_error("the server shuts down; the request was interrupted", None);
+            let answer = TxJsonRpcMessage::<RoleServer>::error(error, Some(request));
+            let _ = self.lines.output().add(&answer);
+        }
+        // A client that does not read does not get them.
+        let flushed = tokio::time::timeout(CLOSED_WITHIN, self.lines.output().flush()).await;
+        if flushed.is_err() {
+            self.lines.output().abandon();
+        }
+        self.lines.close().await
     }
 }
 

@@ -56,7 +56,8 @@ impl Drop for Watch {
 }
 
 #[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
-/// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the process ends.
+/// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the conversation ends, and on Ctrl-C or a second signal
+/// the process at once.
 pub(crate) struct Interrupts {
     state: Arc<Turns>,
     stop: CancellationToken,
@@ -68,6 +69,8 @@ struct Turns {
     turn: Mutex<Option<CancellationToken>>,
     /// Exit code for a signal that ends the conversation after its turn.
     terminated: OnceLock<Exit>,
+    /// Cancelled by such a signal while there is no turn.
+    ended: CancellationToken,
 }
 
 #[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
@@ -87,6 +90,9 @@ impl Interrupts {
                     }
                     turn.cancel();
                 }
+                None if signal != Exit::Cancelled && state.terminated.set(signal).is_ok() => {
+                    state.ended.cancel()
+                }
                 _ => process::exit(signal.code().into()),
             }
         })?;
@@ -96,6 +102,11 @@ impl Interrupts {
     /// Sets the turn that the next signal cancels.
     pub(crate) fn set(&self, turn: Option<CancellationToken>) {
         *self.state.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+    }
+
+    /// Waits for a signal that ends the conversation while there is no turn.
+    pub(crate) async fn ended(&self) {
+        self.state.ended.cancelled().await;
     }
 
     /// Returns the exit code for a signal that ends the conversation.

@@ -132,7 +132,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
             options.idle = request.session_idle.unwrap_or(options.idle);
             let token = token::of(data_dir)?;
             let origins = options.allowed_origins.clone();
-            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)
+            let service = Bearer::of_file(HttpService::new(toolkit, caller, options), &token.path)
                 .clients(token::clients(data_dir)?);
             let service = toolkit_mcp::cors(service, origins);
             runtime.block_on(async {

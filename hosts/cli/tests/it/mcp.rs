@@ -352,6 +352,12 @@ fn over_http_a_token_is_needed_which_is_made_once() {
         {
             assert_eq!(status(&address, header), expected, "{header}");
         }
+        // Without its file, the token does not count; with it, it does again.
+        let aside = user.path().join("data/aside");
+        fs::rename(&token_file, &aside).unwrap();
+        assert_eq!(status(&address, &with_token), "401");
+        fs::rename(&aside, &token_file).unwrap();
+        assert_eq!(status(&address, &with_token), "200");
         let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(killed.success() && child.wait().unwrap().success());
     }
@@ -409,21 +415,21 @@ fn what_was_read_by_one_connection_may_be_written_by_the_next() {
     let _ = child.wait();
 }
 
-/// A command that is allowed, which runs until it is ended, and the file that says that it runs.
-fn long_command(user: &TempDir) -> (Value, std::path::PathBuf) {
+/// A command that is allowed and runs until it is ended, and a text that its process alone has.
+fn long_command(user: &TempDir, number: usize) -> (Value, String) {
     fs::write(user.path().join("user/toolkit.json5"), "{ permission: { exec: 'allow' } }").unwrap();
-    let mark = user.path().join("work/runs");
-    (json!({"command": "touch runs; sleep 1000"}), mark)
+    let mark = format!("9876{number}{}", std::process::id());
+    (json!({"command": format!("sleep {mark}")}), mark)
 }
 
 #[test]
 fn a_signal_over_stdio_cancels_the_calls_which_get_results() {
-    for signal in ["-TERM", "-HUP", "-QUIT"] {
+    for (number, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
         let user = user();
-        let (command, mark) = long_command(&user);
+        let (command, mark) = long_command(&user, number);
         let mut client = Client::start(&user, &json!({}));
         client.call(1, "exec", &command);
-        wait_until("the command's start", || mark.exists());
+        wait_until("the command's start", || processes_with(&mark) > 0);
         assert!(
             Command::new("kill").args([signal, &client.child.id().to_string()]).status().unwrap().success()
         );
@@ -436,9 +442,9 @@ fn a_signal_over_stdio_cancels_the_calls_which_get_results() {
 
 #[test]
 fn a_signal_over_http_cancels_the_calls_which_get_results() {
-    for signal in ["-TERM", "-HUP", "-QUIT"] {
+    for (number, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
         let user = user();
-        let (command, mark) = long_command(&user);
+        let (command, mark) = long_command(&user, 10 + number);
         let mut child = serve(&user, &["--http", "127.0.0.1:0"]).spawn().unwrap();
         let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         let serving = told.next().unwrap();
@@ -454,7 +460,7 @@ fn a_signal_over_http_cancels_the_calls_which_get_results() {
         let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
         let answer = std::thread::scope(|scope| {
             let asking = scope.spawn(|| post(address, token.trim(), &head, &body).1);
-            wait_until("the command's start", || mark.exists());
+            wait_until("the command's start", || processes_with(&mark) > 0);
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
             asking.join().unwrap()
         });

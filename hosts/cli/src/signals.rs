@@ -91,7 +91,7 @@ impl Interrupts {
                     turn.cancel();
                 }
                 None if signal != Exit::Cancelled && state.terminated.set(signal).is_ok() => {
-                    state.ended.cancel()
+                    state.ended.cancel();
                 }
                 _ => process::exit(signal.code().into()),
             }

@@ -76,7 +76,7 @@ pub async fn serve_stdio_with(
     let lines = InFlight::new(Lines::new(input, output), limits, move || reader.is_gone());
     let unread = lines.unread();
     let transport = Opening { transport: lines, begun: false };
-    let running = match server.serve_with_ct(transport, shutdown).await {
+    let running = match Box::pin(server.serve_with_ct(transport, shutdown)).await {
         Ok(running) => running,
         // The client closed the connection without a message.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

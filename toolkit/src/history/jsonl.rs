@@ -110,7 +110,9 @@ impl JsonlOptions {
 
 /// The function that gets problems.
 #[derive(Clone, Default)]
-pub(crate) struct Report(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub(crate) struct Report(Option<Arc<OnProblem>>);
+
+type OnProblem = dyn Fn(&str) + Send + Sync;
 
 impl Report {
     pub(crate) fn to(report: impl Fn(&str) + Send + Sync + 'static) -> Self {

@@ -1,5 +1,7 @@
 //! A history whose file is removed, or cannot be written, while it is open.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

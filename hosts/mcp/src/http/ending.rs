@@ -24,7 +24,7 @@ impl Ending {
     }
 
     /// Waits until nothing more is answered.
-    pub(super) async fn is_over(self) {
+    pub(super) async fn over(self) {
         self.shutdown.cancelled_owned().await;
         tokio::time::sleep(self.within).await;
     }
@@ -38,7 +38,7 @@ impl Ending {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            () = self.is_over() => Err(interrupted(request)),
+            () = self.over() => Err(interrupted(request)),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Ended {
         resumes: bool,
     ) -> Self {
         let over: Pin<Box<dyn Future<Output = ()> + Send + Sync>> = if request.is_some() || resumes {
-            Box::pin(ending.is_over())
+            Box::pin(ending.over())
         } else {
             Box::pin(ending.shutdown.cancelled_owned())
         };

@@ -136,7 +136,7 @@ impl Over {
         self.task.get_or_init(|| {
             let (ending, token) = (ending(), self.token.clone());
             Owned::new(async move {
-                ending.is_over().await;
+                ending.over().await;
                 token.cancel();
             })
         });

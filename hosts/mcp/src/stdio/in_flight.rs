@@ -212,17 +212,17 @@ where
         open.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer. `Some(None)` at
+    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer; the end after
     /// the end of the last request, or if the client is gone.
-    fn after_the_end(&self) -> Option<Option<Message>> {
+    fn after_the_end(&self) -> Option<Next> {
         let mut requests = self.shared.lock();
         if let Some(id) = requests.asked.pop_front() {
             let error = ErrorData::internal_error("the client has closed its input", None);
-            return Some(Some(JsonRpcMessage::error(error, Some(id))));
+            return Some(Next::Message(Box::new(JsonRpcMessage::error(error, Some(id)))));
         }
         let is_over = requests.received.values().all(|request| matches!(request, Received::Lasting));
         drop(requests);
-        (is_over || (self.is_gone)()).then_some(None)
+        (is_over || (self.is_gone)()).then_some(Next::End)
     }
 
     /// Returns the time at which the client counts as one that reads nothing, if it has as much in progress as it may. The time moves on
@@ -249,7 +249,7 @@ where
 
 /// The next event of the client's input.
 enum Next {
-    Message(Message),
+    Message(Box<Message>),
     End,
     /// A refusal was sent.
     Refused,
@@ -268,7 +268,7 @@ where
         *refusal = None;
         return if sent.is_ok() { Next::Refused } else { Next::Failed };
     }
-    lines.receive().await.map_or(Next::End, Next::Message)
+    lines.receive().await.map_or(Next::End, |message| Next::Message(Box::new(message)))
 }
 
 async fn until(time: Option<Instant>) {
@@ -326,7 +326,8 @@ where
             if self.has_ended
                 && let Some(next) = self.after_the_end()
             {
-                return next;
+                let Next::Message(message) = next else { return None };
+                return Some(*message);
             }
             let (time, reads) = (self.next_check(), self.reads());
             tokio::select! {
@@ -341,7 +342,7 @@ where
                 }
                 next = next(&mut self.refusal, &mut self.lines), if reads || self.refusal.is_some() => match next {
                     Next::Message(message) => {
-                        if let Some(message) = self.received(message) {
+                        if let Some(message) = self.received(*message) {
                             return Some(message);
                         }
                     }

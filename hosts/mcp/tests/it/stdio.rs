@@ -25,9 +25,9 @@ impl Client {
     /// Starts the example `served`, with at most `descriptors` open files, and begins a session.
     fn start(args: &[&str], descriptors: u32) -> Self {
         let test = std::env::current_exe().unwrap();
-        let served = test.parent().and_then(Path::parent).unwrap().join("examples/served");
+        let program = test.parent().and_then(Path::parent).unwrap().join("examples/served");
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")]).arg(served).args(args);
+        command.args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")]).arg(program).args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));

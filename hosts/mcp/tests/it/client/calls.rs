@@ -177,7 +177,7 @@ async fn a_server_over_standard_streams_answers_a_read_during_a_call_that_change
     // Here the calls of a session wait for each other. For the server, all are calls of one session.
     let (one, other, reader) = (session("one").await, session("other").await, session("reader").await);
     let file = |name: &str| host.directory.path().join(name);
-    let hold = |name: &str| ToolCall::new(name, "served__hold", "served__note", json!({"file": file(name)}));
+    let hold = |name: &str| ToolCall::new(name, "served__hold", json!({"file": file(name)}));
     let reads = async {
         host.until("the first change begins", |_| file("one").exists()).await;
         for number in 0..2 {

@@ -83,6 +83,17 @@ fn supervisor(step: &'static str) -> impl Fn(io::Error) -> SpawnError {
     move |source| SpawnError::Supervisor { step, source }
 }
 
+/// Adds to an error what a supervisor needs of the system and is not there.
+fn with_missing(error: io::Error, exists: impl Fn(&str) -> bool) -> io::Error {
+    let needed = [("/proc/self", "/proc is not mounted"), ("/dev/null", "there is no /dev/null")];
+    let missing: Vec<&str> = needed.iter().filter(|(path, _)| !exists(path)).map(|(_, why)| *why).collect();
+    if missing.is_empty() {
+        error
+    } else {
+        io::Error::new(error.kind(), format!("{error}: {}", missing.join(", and ")))
+    }
+}
+
 impl Job {
     async fn start(command: Command) -> Result<Self, SpawnError> {
         if command.terminal.is_some() && matches!(command.output, Output::Pipes) {
@@ -118,7 +129,9 @@ impl Job {
         let (run, given, mut ends) = described(command)?;
         let control = {
             let descriptors: Vec<BorrowedFd<'_>> = given.iter().map(|fd| fd.as_fd()).collect();
-            Control::start(&run, &descriptors).map_err(supervisor("starting a supervisor"))?
+            Control::start(&run, &descriptors)
+                .map_err(|error| with_missing(error, |path| std::path::Path::new(path).exists()))
+                .map_err(supervisor("starting a supervisor"))?
         };
         drop(given);
         let mut attempt = Attempt(Some(Arc::clone(&control)));

@@ -23,6 +23,7 @@ mod segments;
 
 pub(crate) use copy::USUAL;
 pub use entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
+pub(crate) use jsonl::Report;
 pub use jsonl::{JsonlHistory, JsonlOptions, JsonlStatus};
 pub use memory::MemoryHistory;
 pub use query::HistoryQuery;

@@ -47,7 +47,7 @@ use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::discovery::Discovery;
 use crate::events::{Events, Hub, Wanted};
-use crate::history::History;
+use crate::history::{History, Report};
 use crate::lifecycle::Lifecycle;
 use crate::linked::{self, LinkedSkills};
 use crate::output_store::OutputStore;
@@ -230,6 +230,7 @@ pub struct Builder {
     permission_keys: Vec<String>,
     used_sections: Vec<String>,
     keeps_history: bool,
+    history_report: Report,
 }
 
 impl Builder {
@@ -351,6 +352,14 @@ impl Builder {
     #[must_use]
     pub fn keeps_history(mut self) -> Self {
         self.keeps_history = true;
+        self
+    }
+
+    /// Sets the function that gets the problems of the history that [`keeps_history`](Self::keeps_history) keeps:
+    /// see [`JsonlOptions::on_problem`](crate::history::JsonlOptions::on_problem).
+    #[must_use]
+    pub fn on_history_problem(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.history_report = Report::to(report);
         self
     }
 

@@ -98,7 +98,8 @@ impl Sessions {
         let host = Host::builder(self.load.clone().workspace(&setup.workspace))
             .toolkit(self.toolkit.clone().change_hook(setup.unsaved_guard()))
             .caller(caller)
-            .on_reload(config::report_reload);
+            .on_reload(config::report_reload)
+            .on_history_problem(config::warn);
         #[cfg(feature = "mcp")]
         let host = host.further_mcp_servers(servers_of_editor(&setup.mcp_servers));
         let host = host.build()?;

@@ -155,6 +155,8 @@ fn run(
         // A missing setting is reported before the first prompt.
         chat.agent()?;
     }
+    #[cfg(unix)]
+    let _restored = input.is_terminal().then(idle::Restored::at_end);
     let ended = chat.talk(input, console);
     runtime.block_on(chat.conversations.end_all());
     ended
@@ -200,6 +202,7 @@ impl Chat<'_> {
                     console.note("Ctrl-C again ends the chat.");
                     continue;
                 }
+                Entry::Signalled => return Ok(self.interrupts.terminated().unwrap_or(Exit::Terminated)),
                 Entry::Woken => None,
                 Entry::Text(line) => Some(line),
             };
@@ -237,7 +240,12 @@ impl Chat<'_> {
                 None => std::future::pending().await,
             }
         };
-        self.runtime.block_on(input.next_unless(woken))
+        self.runtime.block_on(async {
+            tokio::select! {
+                entry = input.next_unless(woken) => entry,
+                () = self.interrupts.ended() => Ok(Entry::Signalled),
+            }
+        })
     }
 
     /// Does a command; returns true if the chat ends.

@@ -149,7 +149,11 @@ impl Cli {
             }
             Request::Run(subcommand) => subcommand,
         };
-        let host = Host::builder(load).toolkit(toolkit).caller(caller).on_reload(config::report_reload);
+        let host = Host::builder(load)
+            .toolkit(toolkit)
+            .caller(caller)
+            .on_reload(config::report_reload)
+            .on_history_problem(config::warn);
         // A command has the parts that it asks for.
         let host = host.history(false).background_tasks(false);
         #[cfg(feature = "agent")]

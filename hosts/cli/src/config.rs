@@ -93,6 +93,11 @@ pub(crate) fn report_reload(reloaded: Result<Reloaded, BootstrapError>) {
     let _ = writeln!(io::stderr(), "note: {text}");
 }
 
+/// Prints a warning of a program that serves.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
 /// Prints a warning for each part of the configuration that is ignored.
 pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     for note in configuration.notes() {

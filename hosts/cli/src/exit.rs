@@ -17,12 +17,14 @@ pub(crate) enum Exit {
     Denied = 5,
     CannotStart = 6,
     TimedOut = 124,
+    HungUp = 129,
     Cancelled = 130,
+    Quit = 131,
     Terminated = 143,
 }
 
 impl Exit {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Success,
         Self::Failed,
         Self::Usage,
@@ -31,7 +33,9 @@ impl Exit {
         Self::Denied,
         Self::CannotStart,
         Self::TimedOut,
+        Self::HungUp,
         Self::Cancelled,
+        Self::Quit,
         Self::Terminated,
     ];
 
@@ -51,6 +55,8 @@ impl Exit {
             Self::Denied => "the tool or the call is denied",
             Self::CannotStart => "the toolkit cannot start",
             Self::TimedOut => "the call took too long",
+            Self::HungUp => "the call was cancelled by SIGHUP",
+            Self::Quit => "the call was cancelled by SIGQUIT",
             Self::Cancelled => "the call was cancelled, by Ctrl-C for instance",
             Self::Terminated => "the call was cancelled by SIGTERM",
         }

@@ -62,7 +62,9 @@
 //! | 5 | the tool or the call is denied |
 //! | 6 | the toolkit cannot start |
 //! | 124 | the call took too long |
+//! | 129 | the call was cancelled by SIGHUP |
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
+//! | 131 | the call was cancelled by SIGQUIT |
 //! | 143 | the call was cancelled by SIGTERM |
 //!
 //! A closed reader of standard output, as in `toolkit list | head -1`, is not an error.

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while a tool runs: the first cancels the call, the next one ends the process.
+//! Ctrl-C, SIGTERM, SIGHUP and SIGQUIT while a tool runs: the first cancels the call, the next one ends the process.
 
 use crate::exit::{Exit, Stop};
 use std::future::poll_fn;
@@ -56,7 +56,8 @@ impl Drop for Watch {
 }
 
 #[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
-/// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the process ends.
+/// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the conversation ends, and on Ctrl-C or a second signal
+/// the process at once.
 pub(crate) struct Interrupts {
     state: Arc<Turns>,
     stop: CancellationToken,
@@ -68,6 +69,8 @@ struct Turns {
     turn: Mutex<Option<CancellationToken>>,
     /// Exit code for a signal that ends the conversation after its turn.
     terminated: OnceLock<Exit>,
+    /// Cancelled by such a signal while there is no turn.
+    ended: CancellationToken,
 }
 
 #[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
@@ -81,11 +84,14 @@ impl Interrupts {
             let turn = state.turn.lock().unwrap_or_else(PoisonError::into_inner);
             match &*turn {
                 Some(turn) if !turn.is_cancelled() => {
-                    if signal == Exit::Terminated {
+                    if signal != Exit::Cancelled {
                         // Only the first one counts.
                         let _ = state.terminated.set(signal);
                     }
                     turn.cancel();
+                }
+                None if signal != Exit::Cancelled && state.terminated.set(signal).is_ok() => {
+                    state.ended.cancel();
                 }
                 _ => process::exit(signal.code().into()),
             }
@@ -96,6 +102,11 @@ impl Interrupts {
     /// Sets the turn that the next signal cancels.
     pub(crate) fn set(&self, turn: Option<CancellationToken>) {
         *self.state.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+    }
+
+    /// Waits for a signal that ends the conversation while there is no turn.
+    pub(crate) async fn ended(&self) {
+        self.state.ended.cancelled().await;
     }
 
     /// Returns the exit code for a signal that ends the conversation.
@@ -152,24 +163,42 @@ pub(crate) fn survive_file_size_limit() {
 pub(crate) fn survive_file_size_limit() {}
 
 #[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
+struct Signals(Vec<(tokio::signal::unix::Signal, Exit)>);
 
 #[cfg(unix)]
 impl Signals {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let mut kinds = vec![
+            (SignalKind::interrupt(), Exit::Cancelled),
+            (SignalKind::terminate(), Exit::Terminated),
+            (SignalKind::quit(), Exit::Quit),
+        ];
+        // `nohup` keeps the process running after its terminal is gone.
+        if !is_ignored(SignalKind::hangup()) {
+            kinds.push((SignalKind::hangup(), Exit::HungUp));
+        }
+        let listen = |(kind, exit)| signal(kind).map(|signal| (signal, exit));
+        kinds.into_iter().map(listen).collect::<io::Result<_>>().map(Self)
     }
 
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Exit> {
-        if self.interrupt.poll_recv(task).is_ready() {
-            return Poll::Ready(Exit::Cancelled);
+        for (signal, exit) in &mut self.0 {
+            if signal.poll_recv(task).is_ready() {
+                return Poll::Ready(*exit);
+            }
         }
-        self.terminate.poll_recv(task).map(|_| Exit::Terminated)
+        Poll::Pending
     }
+}
+
+/// Returns true if this process was started with the signal ignored. False without the `/proc` of Linux.
+#[cfg(unix)]
+fn is_ignored(signal: tokio::signal::unix::SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    mask >> (signal.as_raw_value() - 1) & 1 == 1
 }
 
 #[cfg(windows)]

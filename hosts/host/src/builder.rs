@@ -132,6 +132,13 @@ impl HostBuilder {
         Self { report: Box::new(report), ..self }
     }
 
+    /// Sets the function that gets the problems of the history: see [`Builder::on_history_problem`]. By default they are logged with
+    /// `tracing`.
+    pub fn on_history_problem(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.toolkit = self.toolkit.on_history_problem(report);
+        self
+    }
+
     /// Sets whether the host runs agents. Without them, no file is copied before it changes, and `toolAgent` in the configuration causes a
     /// warning.
     #[cfg(feature = "agent")]

@@ -1,5 +1,5 @@
 //! A server of tools for tests and for trying a client: `served` serves its standard streams; `served --older` knows the protocol up to
-//! 2025-11-25 alone.
+//! 2025-11-25 alone; `served --read-within SECONDS` leaves a client that reads nothing for this time.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it shows that printing does no harm")]
 
@@ -12,6 +12,7 @@ use toolkit::{
     Content,
     events::{LogLevel, LogMessage, Progress},
 };
+use toolkit_mcp::ServerOptions;
 
 /// Says it again.
 #[tool(name = "echo", group = "served", read_only)]
@@ -81,6 +82,20 @@ async fn hold(
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     Ok("held".to_owned())
+}
+
+/// Adds a line to a file, and answers with a long text.
+#[tool(name = "note", group = "served", read_only)]
+async fn note(
+    /** The file. */
+    file: String,
+    /** The number of characters of the text. */
+    length: usize,
+) -> Result<String, ToolError> {
+    let mut file =
+        std::fs::OpenOptions::new().create(true).append(true).open(file).map_err(ToolError::wrap)?;
+    file.write_all(b"noted\n").map_err(ToolError::wrap)?;
+    Ok("x".repeat(length))
 }
 
 /// Fails.
@@ -164,6 +179,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let _ = itself.set(toolkit.clone());
     // Printed text does not disturb the protocol.
     println!("served prints");
-    toolkit_mcp::serve_stdio(toolkit, Caller::new()).await?;
+    let mut options = ServerOptions::new();
+    if let Some(seconds) = std::env::args().skip_while(|arg| arg != "--read-within").nth(1) {
+        options = options.read_within(Duration::from_secs(seconds.parse()?));
+    }
+    toolkit_mcp::serve_stdio_with(toolkit, Caller::new(), options).await?;
     Ok(())
 }

@@ -7,6 +7,7 @@
 //!        └─ ToolServer            one for each session of the protocol; without one, for each principal or connection
 //! ```
 
+mod ending;
 mod recorded;
 mod service;
 mod sessions;

@@ -41,7 +41,7 @@ use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
-use toolkit::{Caller, Toolkit, events::LogLevel};
+use toolkit::{Caller, CancellationToken, Toolkit, events::LogLevel};
 #[cfg(feature = "http")]
 pub(crate) use watched::Owned;
 #[cfg(not(feature = "http"))]
@@ -69,6 +69,8 @@ pub struct ServerOptions {
     /// Time for which a client over stdio may read nothing while it has as much in progress as it may; then it is not served any more. Ten
     /// minutes by default.
     pub read_within: Duration,
+    /// Ends serving: calls that run are cancelled, and each request gets its result or an error.
+    pub shutdown: CancellationToken,
     /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
@@ -88,6 +90,7 @@ impl Default for ServerOptions {
             most_waiting: 100,
             max_in_flight: 64,
             read_within: Duration::from_mins(10),
+            shutdown: CancellationToken::new(),
             client_approves: false,
             #[cfg(feature = "client")]
             prompts_of: None,
@@ -141,6 +144,12 @@ impl ServerOptions {
     #[must_use]
     pub fn read_within(self, read_within: Duration) -> Self {
         Self { read_within, ..self }
+    }
+
+    /// Sets the token that ends serving.
+    #[must_use]
+    pub fn shutdown(self, shutdown: CancellationToken) -> Self {
+        Self { shutdown, ..self }
     }
 
     /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and approves it there.
@@ -297,6 +306,19 @@ impl ToolServer {
         &self.0.toolkit
     }
 
+    /// Waits for work of a request, which is cancelled when the server shuts down.
+    async fn until_shutdown<T>(&self, cancel: &CancellationToken, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => done,
+            () = self.0.options.shutdown.cancelled() => {
+                cancel.cancel();
+                work.await
+            }
+        }
+    }
+
     fn log_level(&self) -> LogLevel {
         *self.0.log_level.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -385,7 +407,8 @@ impl ServerHandler for ToolServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::call(&self.of(&context)?, request, context).await
+        let (server, cancel) = (self.of(&context)?, context.ct.clone());
+        self.until_shutdown(&cancel, call::call(&server, request, context)).await
     }
 
     async fn list_prompts(
@@ -448,7 +471,10 @@ impl ServerHandler for ToolServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        watched::listen(self, &context).await;
+        tokio::select! {
+            () = watched::listen(self, &context) => {}
+            () = self.0.options.shutdown.cancelled() => {}
+        }
         Ok(())
     }
 }

@@ -40,7 +40,8 @@ pub enum ServeError {
 }
 
 /// Serves the tools of `toolkit` to the client at the other end of standard input and output, until it closes them. After the end of
-/// standard input, calls that are in progress are finished and answered, unless the client has closed standard output too.
+/// standard input, calls that are in progress are finished and answered, unless the client has closed standard output too. Once
+/// [`ServerOptions::shutdown`] is cancelled, calls are cancelled, and each request gets its result or an error.
 ///
 /// The calls are made for `caller`; without a session of its own it gets one. Only the protocol reaches standard output,
 /// whatever tools print: from here on everything printed in this process goes to standard error, and standard input is empty
@@ -69,15 +70,16 @@ pub async fn serve_stdio_with(
     options: ServerOptions,
 ) -> Result<(), ServeError> {
     let limits = Limits { max_in_flight: options.max_in_flight.max(1), read_within: options.read_within };
+    let shutdown = options.shutdown.clone();
     let server = ToolServer::with_options(toolkit, caller, options);
     let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
     let lines = InFlight::new(Lines::new(input, output), limits, move || reader.is_gone());
     let unread = lines.unread();
     let transport = Opening { transport: lines, begun: false };
-    let running = match server.serve(transport).await {
+    let running = match Box::pin(server.serve_with_ct(transport, shutdown)).await {
         Ok(running) => running,
         // The client closed the connection without a message.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(Box::new(error))),
     };
     running.waiting().await.map_err(ServeError::Stopped)?;

@@ -6,11 +6,13 @@ use crate::layer::{Answering, Inner, answered, layer};
 use crate::principal::Principal;
 use crate::problem::Problem;
 use crate::revoked::Watched;
+use crate::shared_token::SharedToken;
 use crate::tokens::{ClientTokens, Known};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderValue, Request, StatusCode};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Lets requests through that have a token, `Authorization: Bearer …`.
@@ -22,8 +24,10 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Bearer<S> {
     inner: S,
-    /// The digest of the shared token, if there is one.
+    /// The digest of the shared token, if there is one that counts always.
     token: Option<[u8; 32]>,
+    /// The shared token of a file, if there is one.
+    file: Option<Arc<Watched>>,
     clients: Option<Arc<Watched>>,
 }
 
@@ -31,18 +35,28 @@ pub struct Bearer<S> {
 enum Sender {
     /// A sender with the shared token.
     Shared,
+    /// A sender with the shared token of a file.
+    OfFile(Known),
     Client(Known),
 }
 
 impl<S> Bearer<S> {
     /// Lets requests with `token` through to `inner`.
     pub fn new(inner: S, token: &str) -> Self {
-        Self { inner, token: Some(Sha256::digest(token).into()), clients: None }
+        Self { inner, token: Some(Sha256::digest(token).into()), file: None, clients: None }
     }
 
     /// Lets requests with the tokens of clients through to `inner`, and no others: no token is shared.
     pub fn of_clients(inner: S, tokens: ClientTokens) -> Self {
-        Self { inner, token: None, clients: Some(Watched::new(tokens)) }
+        Self { inner, token: None, file: None, clients: Some(Watched::new(tokens)) }
+    }
+
+    /// Lets requests with the token in a file through to `inner`: with the text that the file holds at the time of the request, without white
+    /// space around it, of at least 16 bytes. Once the file is removed or holds another token, requests are refused, and connections that
+    /// used the earlier one end within about a second.
+    pub fn of_file(inner: S, path: impl Into<PathBuf>) -> Self {
+        let file = Watched::shared(SharedToken::new(path.into()));
+        Self { inner, token: None, file: Some(file), clients: None }
     }
 
     /// Lets requests with these tokens through too.
@@ -64,7 +78,10 @@ impl<S> Bearer<S> {
         if Some(digest) == self.token {
             return Some(Sender::Shared);
         }
-        Some(Sender::Client(self.clients.as_ref()?.tokens.find(token)?))
+        if let Some(known) = self.file.as_ref().and_then(|file| file.find(token)) {
+            return Some(Sender::OfFile(known));
+        }
+        Some(Sender::Client(self.clients.as_ref()?.find(token)?))
     }
 
     fn answer<B, A: AnswerBody>(&mut self, mut request: Request<B>) -> Answering<A>
@@ -77,6 +94,11 @@ impl<S> Bearer<S> {
             let refused = problem.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answered(refused.into_response());
         };
+        if let (Sender::OfFile(known), Some(file)) = (&sender, &self.file)
+            && let Some(connection) = request.extensions().get::<Connection>()
+        {
+            connection.ends_with(&file.revocation(known));
+        }
         if let (Sender::Client(known), Some(clients)) = (sender, &self.clients) {
             let revocation = clients.revocation(&known);
             let extensions = request.extensions_mut();

@@ -48,6 +48,7 @@ mod request_body;
 #[cfg(feature = "http")]
 mod revoked;
 #[cfg(feature = "http")]
+mod shared_token;
 mod tokens;
 #[cfg(feature = "http")]
 mod upgrades;

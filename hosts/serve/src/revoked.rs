@@ -1,9 +1,11 @@
 //! Revocation of tokens while a server runs: the file of the tokens is read again as long as a revocation is waited for.
 
 use crate::principal::Revocation;
+use crate::shared_token::SharedToken;
 use crate::tokens::{ClientTokens, Known};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -14,8 +16,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The tokens of clients, and the revocations of those that are in use.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    pub(crate) tokens: ClientTokens,
+    tokens: Source,
     used: Mutex<Used>,
+}
+
+/// Where tokens are kept.
+#[derive(Debug)]
+enum Source {
+    Clients(ClientTokens),
+    /// A file with one token, which clients share.
+    Shared(SharedToken),
 }
 
 /// Revocations that a connection, a session or a principal waits for.
@@ -54,7 +64,26 @@ fn cancel_others(used: &mut HashMap<String, Weak<CancellationToken>>, kept: &Has
 
 impl Watched {
     pub(crate) fn new(tokens: ClientTokens) -> Arc<Self> {
-        Arc::new(Self { tokens, used: Mutex::default() })
+        Arc::new(Self { tokens: Source::Clients(tokens), used: Mutex::default() })
+    }
+
+    pub(crate) fn shared(token: SharedToken) -> Arc<Self> {
+        Arc::new(Self { tokens: Source::Shared(token), used: Mutex::default() })
+    }
+
+    /// Returns what is known about a token.
+    pub(crate) fn find(&self, token: &str) -> Option<Known> {
+        match &self.tokens {
+            Source::Clients(tokens) => tokens.find(token),
+            Source::Shared(shared) => shared.find(token),
+        }
+    }
+
+    fn known(&self) -> io::Result<Vec<Known>> {
+        match &self.tokens {
+            Source::Clients(tokens) => tokens.known(),
+            Source::Shared(shared) => shared.known(),
+        }
     }
 
     /// Returns the revocation of a token. Must be called within a tokio runtime.
@@ -89,7 +118,7 @@ async fn watch(watched: Weak<Watched>) {
         tokio::time::sleep(PAUSE).await;
         let Some(watched) = watched.upgrade() else { return };
         // A file that cannot be read is one that is being repaired: requests are refused meanwhile, and nothing is ended.
-        let known = match watched.tokens.known() {
+        let known = match watched.known() {
             Ok(known) => known,
             Err(error) => {
                 tracing::warn!(%error, "the tokens of clients cannot be read");

@@ -271,7 +271,7 @@ fn number(metadata: &fs::Metadata) -> u64 {
     }
 }
 
-fn digest(token: &str) -> String {
+pub(crate) fn digest(token: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(token))
 }
 

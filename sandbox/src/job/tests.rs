@@ -16,3 +16,13 @@ async fn a_command_that_kill_does_not_end_is_not_waited_for() {
     job.stop(Duration::ZERO).await;
     job.gone().await;
 }
+
+#[test]
+fn an_error_of_starting_names_what_the_system_lacks() {
+    let error = |exists: fn(&str) -> bool| with_missing(io::ErrorKind::NotFound.into(), exists).to_string();
+    let plain = io::Error::from(io::ErrorKind::NotFound).to_string();
+    assert_eq!(error(|_| true), plain);
+    assert_eq!(error(|path| path != "/proc/self"), format!("{plain}: /proc is not mounted"));
+    let both = format!("{plain}: /proc is not mounted, and there is no /dev/null");
+    assert_eq!(error(|_| false), both);
+}

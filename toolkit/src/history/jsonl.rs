@@ -50,6 +50,8 @@ pub struct JsonlOptions {
     pub max_queued: usize,
     /// The approximate maximum memory of the queued records, in bytes; by default 32 MiB.
     pub max_queued_bytes: usize,
+    /// Gets a text when calls are lost: see [`on_problem`](Self::on_problem).
+    report: Report,
 }
 
 impl Default for JsonlOptions {
@@ -60,6 +62,7 @@ impl Default for JsonlOptions {
             max_bytes: 256 << 20,
             max_queued: 16_384,
             max_queued_bytes: 32 << 20,
+            report: Report::default(),
         }
     }
 }
@@ -80,6 +83,17 @@ impl JsonlOptions {
         Self::default()
     }
 
+    /// Sets the function that gets a text when the file was removed while it was written, when it cannot be written, and when it is written
+    /// again: once each, with the number of calls that are lost. It is called on the writer's thread. By default it is logged with `tracing`.
+    #[must_use]
+    pub fn on_problem(self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.report(Report::to(report))
+    }
+
+    pub(crate) fn report(self, report: Report) -> Self {
+        Self { report, ..self }
+    }
+
     setters! {
         /// Sets the redactor for secrets.
         redactor: Redactor;
@@ -94,13 +108,39 @@ impl JsonlOptions {
     }
 }
 
+/// The function that gets problems.
+#[derive(Clone, Default)]
+pub(crate) struct Report(Option<Arc<OnProblem>>);
+
+type OnProblem = dyn Fn(&str) + Send + Sync;
+
+impl Report {
+    pub(crate) fn to(report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(report)))
+    }
+
+    fn tell(&self, text: &str) {
+        match &self.0 {
+            // A function that panics must not end the writer.
+            Some(report) => drop(catch_unwind(AssertUnwindSafe(|| report(text)))),
+            None => tracing::warn!(target: "toolkit", "{text}"),
+        }
+    }
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Report")
+    }
+}
+
 /// The status of a [`JsonlHistory`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonlStatus {
     /// The number of records written since the history was opened.
     pub written: u64,
-    /// The number of lost records: the queue was full, or the file could not be written.
+    /// The number of lost records: the queue was full, the file could not be written, or it was removed after they were written.
     pub lost: u64,
     /// The number of records that wait to be written.
     pub queued: usize,
@@ -189,7 +229,7 @@ impl JsonlHistory {
         let its = Arc::clone(&shared);
         let writer = std::thread::Builder::new()
             .name("toolkit-history".into())
-            .spawn(move || writer::run(&its, segments))?;
+            .spawn(move || writer::run(&its, segments, &options.report))?;
         Ok(Self { shared, writer: Some(writer), path })
     }
 

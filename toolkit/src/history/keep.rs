@@ -1,6 +1,6 @@
 //! The history that a host keeps in its data directory.
 
-use super::{History, HistoryReader, JsonlHistory, JsonlOptions};
+use super::{History, HistoryReader, JsonlHistory, JsonlOptions, Report};
 use crate::config::HistorySettings;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,7 @@ pub(crate) fn open(
     data_dir: Option<&Path>,
     settings: HistorySettings,
     redactor: &Redactor,
+    report: Report,
 ) -> Result<Option<Arc<dyn History>>, Diagnostic> {
     if !settings.enabled {
         return Ok(None);
@@ -37,6 +38,7 @@ pub(crate) fn open(
     };
     let path = file_in(data_dir);
     let options = JsonlOptions::new()
+        .report(report)
         .redactor(redactor.clone())
         .max_age(DAY * settings.max_days)
         .max_bytes(settings.max_bytes);

@@ -33,6 +33,8 @@ struct Current {
     since: SystemTime,
     /// True if the file ends within a line.
     is_torn: bool,
+    /// The number of lines written to it by this history.
+    lines: u64,
 }
 
 impl Segments {
@@ -52,11 +54,23 @@ impl Segments {
         Ok(segments)
     }
 
-    /// Checks if another process wrote to the file, moved it or removed it.
-    pub(super) fn look(&mut self) {
+    /// The path of the current file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks if another process wrote to the file, moved it or removed it. Returns the number of lines of this history that are lost with a
+    /// file that was removed.
+    pub(super) fn look(&mut self) -> Option<u64> {
         let is_due = self.looked.elapsed() >= LOOK;
-        let Some(current) = &mut self.current else { return };
-        let Ok(length) = current.file.metadata().map(|metadata| metadata.len()) else { return };
+        let current = self.current.as_mut()?;
+        let metadata = current.file.metadata().ok()?;
+        if is_removed(&metadata) {
+            let lines = current.lines;
+            self.current = None;
+            return Some(lines);
+        }
+        let length = metadata.len();
         if length != current.bytes {
             current.bytes = length;
             current.is_torn = ends_within_line(&current.file, length);
@@ -67,12 +81,13 @@ impl Segments {
                 self.current = None;
             }
         }
+        None
     }
 
     /// Appends a line with one write.
     pub(super) fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {
         if self.current.is_none() {
-            self.current = Some(Current::open(&self.path)?);
+            self.current = Some(Current::open(&self.path).map_err(|error| named(&self.path, &error))?);
         }
         let Some(current) = &mut self.current else { return Ok(()) };
         if current.is_torn {
@@ -83,8 +98,9 @@ impl Segments {
         }
         // A disk that fills up may accept a part of the line, and later the rest or nothing more.
         current.is_torn = true;
-        current.file.write_all(&line)?;
+        current.file.write_all(&line).map_err(|error| named(&self.path, &error))?;
         current.is_torn = false;
+        current.lines += 1;
         current.bytes += line.len() as u64;
         if current.bytes >= self.max_bytes / FILES {
             self.tidy();
@@ -177,8 +193,25 @@ impl Current {
         }
         let bytes = file.metadata()?.len();
         let since = first_time(&file).unwrap_or_else(SystemTime::now);
-        Ok(Self { is_torn: ends_within_line(&file, bytes), file, bytes, since })
+        Ok(Self { is_torn: ends_within_line(&file, bytes), file, bytes, since, lines: 0 })
     }
+}
+
+/// An error that names the file.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Returns true if no path leads to the file any more.
+#[cfg(unix)]
+fn is_removed(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) == 0
+}
+
+/// Elsewhere a file that is open is not removed.
+#[cfg(not(unix))]
+fn is_removed(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// A closed file: no longer written.

@@ -13,7 +13,7 @@ use super::void::{void_auto_executes, void_sections};
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::config::{Configuration, absent_sections, linked_twice};
 use crate::data_dir::DataDir;
-use crate::history::keep;
+use crate::history::{Report, keep};
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy;
@@ -112,10 +112,9 @@ impl Builder {
         let search_tool = discovery.as_ref().and_then(|discovery| snapshot.get(&discovery.name)).cloned();
         of_rules(&mut diagnostics, &self.rules, &snapshot, keys.as_ref());
         diagnostics.extend(void_settings(&self));
-        let Self { services, sources, mut settings, rules, linked, keeps_history, .. } = self;
-        if keeps_history {
-            diagnostics.extend(keep_history(&mut settings, &rules.configuration, data_dir.as_deref()));
-        }
+        let Self { services, sources, mut settings, rules, linked, keeps_history, history_report, .. } = self;
+        let report = keeps_history.then_some(history_report);
+        diagnostics.extend(keep_history(&mut settings, &rules.configuration, data_dir.as_deref(), report));
         settings.find_approvals(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir).with_settings(rules.configuration.output_store());
         let factories = if linked { ordered_factories(&origins) } else { Vec::new() };
@@ -151,16 +150,15 @@ fn linked_tools() -> Vec<&'static ToolDef> {
     inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
 }
 
-/// Opens the history in the data directory, unless the host set another. Returns a diagnostic if it cannot be opened.
+/// Opens the history in the data directory, if the host keeps one (`report`) and set no other. Returns a diagnostic if it cannot be opened.
 fn keep_history(
     settings: &mut Settings,
     configuration: &Configuration,
     data_dir: Option<&Path>,
+    report: Option<Report>,
 ) -> Option<Diagnostic> {
-    if settings.history.is_some() {
-        return None;
-    }
-    match keep::open(data_dir, configuration.history(), &settings.redactor) {
+    let report = report.filter(|_| settings.history.is_none())?;
+    match keep::open(data_dir, configuration.history(), &settings.redactor, report) {
         Ok(history) => {
             settings.history = history;
             None

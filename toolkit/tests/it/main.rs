@@ -19,6 +19,7 @@ mod event_order;
 mod faults;
 mod history;
 mod history_asks;
+mod history_problems;
 mod inspectors;
 mod kept_asks;
 mod lint;

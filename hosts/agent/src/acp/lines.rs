@@ -12,6 +12,8 @@ use toolkit::text::{LineBuffer, Piece};
 const MAX_LINE_BYTES: usize = 64 << 20;
 /// The most bytes that wait for an editor that does not read.
 const MAX_QUEUED_BYTES: usize = 256 << 20;
+/// The bytes that wait for the editor from which on no further message of it is read.
+const MAX_UNREAD_BYTES: usize = 4 << 20;
 
 /// A line that was read.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,6 +70,8 @@ pub(super) struct Outbox(Arc<Shared>);
 struct Shared {
     queue: Mutex<Queue>,
     arrived: Notify,
+    /// Notified when few bytes wait again.
+    has_room: Notify,
     closed: CancellationToken,
 }
 
@@ -92,6 +96,13 @@ impl Outbox {
         }
         drop(queue);
         self.0.arrived.notify_one();
+    }
+
+    /// Waits until the editor has read most of what was sent.
+    pub(super) async fn room(&self) {
+        while self.queue().bytes >= MAX_UNREAD_BYTES {
+            self.0.has_room.notified().await;
+        }
     }
 
     /// Is cancelled once nothing can be written any more.
@@ -129,6 +140,9 @@ impl Outbox {
         let mut queue = self.queue();
         let line = queue.lines.pop_front()?;
         queue.bytes -= line.len();
+        if queue.bytes < MAX_UNREAD_BYTES {
+            self.0.has_room.notify_one();
+        }
         Some(line)
     }
 

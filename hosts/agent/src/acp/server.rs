@@ -157,14 +157,19 @@ impl Server {
     ) -> io::Result<()> {
         let mut lines = Lines::new(reader);
         let mut tasks = JoinSet::new();
-        let closed = self.client.outbox().closed().clone();
+        let outbox = self.client.outbox().clone();
+        let closed = outbox.closed().clone();
         let outcome = loop {
             let line = tokio::select! {
                 biased;
                 () = closed.cancelled() => break Ok(()),
                 () = stop.cancelled() => break Ok(()),
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
-                line = lines.next() => line,
+                // An editor that reads no answers sends no further requests.
+                line = async {
+                    outbox.room().await;
+                    lines.next().await
+                } => line,
             };
             match line {
                 Ok(Line::End) => break Ok(()),

@@ -219,7 +219,10 @@ impl TranscriptWriter for FileWriter {
     }
 
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        self.file.write_all(line)
+        self.file.write_all(line).map_err(|error| {
+            let path = self.store.path(&self.id, self.segment);
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
@@ -253,8 +256,23 @@ impl TranscriptWriter for FileWriter {
         // A handle of the writer would keep it locked.
         let path = self.store.path(&self.id, self.segment);
         let (directory, is_named) = (self.store.directory.clone(), Arc::clone(&self.is_named));
+        let written = self.file.metadata();
         Box::new(move || {
-            File::open(path)?.sync_data()?;
+            // Lines that were written to a file that is not there any more are lost.
+            let lost = |why: &str| io::Error::other(format!("the transcript {} {why}", path.display()));
+            let file = match File::open(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(lost("was removed while it was written; begin another conversation"));
+                }
+                Err(error) => return Err(lost(&format!("cannot be opened: {error}"))),
+            };
+            if !is_one(&written?, &file.metadata()?) {
+                return Err(lost(
+                    "was replaced while it was written; begin another conversation, or open it again",
+                ));
+            }
+            file.sync_data().map_err(|error| lost(&format!("cannot be written: {error}")))?;
             if !is_named.load(Ordering::SeqCst) {
                 sync_directory(&directory)?;
                 is_named.store(true, Ordering::SeqCst);
@@ -334,14 +352,24 @@ fn lock_file(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
 /// Returns true if a path leads to this file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
     let there = match path.metadata() {
         Ok(there) => there,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
-    let opened = file.metadata()?;
-    Ok((opened.dev(), opened.ino()) == (there.dev(), there.ino()))
+    Ok(is_one(&file.metadata()?, &there))
+}
+
+/// Returns true if both are of one file.
+#[cfg(unix)]
+fn is_one(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_one(_one: &Metadata, _other: &Metadata) -> bool {
+    true
 }
 
 /// Returns true if a file is at this path: on other systems none is replaced that is open.

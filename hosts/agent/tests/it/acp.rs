@@ -1,6 +1,7 @@
 //! A session with an editor, over the Agent Client Protocol.
 
 mod sessions;
+mod unread;
 
 use crate::common::{Log, call, log, results, scripted, tools, transcripts};
 use serde_json::{Value, json};

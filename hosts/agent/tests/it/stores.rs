@@ -77,6 +77,24 @@ fn lines_follow_each_other_and_are_read_meanwhile() {
 }
 
 #[test]
+fn a_file_that_was_removed_or_replaced_while_it_is_written_is_an_error_of_the_next_sync() {
+    for (is_replaced, expected) in [(false, "was removed"), (true, "was replaced")] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = FileStore::new(directory.path().join("agents"));
+        let mut writer = store.create("a", b"1\n").unwrap();
+        writer.sync()().unwrap();
+        let path = store.path("a", 1);
+        std::fs::remove_file(&path).unwrap();
+        if is_replaced {
+            std::fs::write(&path, "1\n").unwrap();
+        }
+        writer.append(b"2\n").unwrap();
+        let error = writer.sync()().unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains(&*path.to_string_lossy()), "{error}");
+    }
+}
+
+#[test]
 fn one_writer_has_a_transcript() {
     let (_directory, stores) = stores();
     for store in stores {

@@ -4,9 +4,12 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
-/// The time between two looks for a key.
+/// The time between two looks for a key, where the terminal cannot be waited for.
 const INTERVAL: Duration = Duration::from_millis(30);
 /// Asks the terminal to mark pasted text, for the line editor, and shows the prompt.
 const PROMPT: &str = "\u{1b}[?2004h\r> ";
@@ -42,10 +45,46 @@ impl IdlePrompt {
 
     /// Waits for a key, which stays to be read.
     pub(super) async fn key(&self) {
+        let terminal = watched();
         while !is_readable() {
-            tokio::time::sleep(INTERVAL).await;
+            match &terminal {
+                // What the runtime knows may be older than the look.
+                Some(terminal) => match terminal.readable().await {
+                    Ok(mut ready) if !is_readable() => ready.clear_ready(),
+                    Ok(_) => {}
+                    Err(_) => tokio::time::sleep(INTERVAL).await,
+                },
+                None => tokio::time::sleep(INTERVAL).await,
+            }
         }
     }
+}
+
+/// The modes of the terminal, which are restored when this is dropped, wherever the line editor was left.
+pub(super) struct Restored(Option<Termios>);
+
+impl Restored {
+    pub(super) fn at_end() -> Self {
+        Self(tcgetattr(io::stdin()).ok())
+    }
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // A terminal that is gone cannot be set.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// Returns standard input as the runtime waits for it. `None` if it cannot.
+#[expect(
+    deprecated,
+    reason = "what takes its place is unsafe: a descriptor must stay open and the same. One that is owned does"
+)]
+fn watched() -> Option<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(io::stdin().as_fd().try_clone_to_owned().ok()?, Interest::READABLE).ok()
 }
 
 impl Drop for IdlePrompt {

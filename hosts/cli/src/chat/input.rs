@@ -30,6 +30,8 @@ pub(super) enum Entry {
     End,
     /// Something else ended the wait: a background job has ended.
     Woken,
+    /// A signal ended the wait, and ends the conversation.
+    Signalled,
 }
 
 /// The source of messages.

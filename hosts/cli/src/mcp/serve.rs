@@ -115,16 +115,13 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)
+        .shutdown(cancel.clone())
         .prompts_of(host.mcp_servers().clone());
     match request.http {
-        None => runtime.block_on(async {
-            tokio::select! {
-                ended = serve_stdio_with(toolkit, caller, server) => {
-                    ended.map_err(|error| Stop::failed(error.to_string()))
-                }
-                () = cancel.cancelled() => Ok(()),
-            }
-        })?,
+        None => {
+            let ended = runtime.block_on(serve_stdio_with(toolkit, caller, server));
+            ended.map_err(|error| Stop::failed(error.to_string()))?;
+        }
         Some(address) => {
             let mut options = HttpOptions::new().allow_hosts(request.hosts).allow_origins(request.origins);
             if !address.ip().is_loopback() && !address.ip().is_unspecified() {
@@ -135,7 +132,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
             options.idle = request.session_idle.unwrap_or(options.idle);
             let token = token::of(data_dir)?;
             let origins = options.allowed_origins.clone();
-            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)
+            let service = Bearer::of_file(HttpService::new(toolkit, caller, options), &token.path)
                 .clients(token::clients(data_dir)?);
             let service = toolkit_mcp::cors(service, origins);
             runtime.block_on(async {

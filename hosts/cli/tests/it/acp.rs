@@ -4,7 +4,7 @@
 
 use crate::agent::{Bench, call, chunks};
 use serde_json::{Value, json};
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use toolkit_loopback::Answer;
 use toolkit_tests::{repository, run};
@@ -135,4 +135,28 @@ async fn the_official_library_holds_a_session() {
     bench.prepare(&mut command);
     let said = tokio::task::spawn_blocking(move || run(&mut command).success()).await.unwrap();
     assert_eq!(said, "the session was held\n");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_ends_it_in_order() {
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        let bench = Bench::new([]).await;
+        let mut child =
+            bench.any_command(&["acp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let ended = tokio::task::spawn_blocking(move || {
+            let params = json!({"protocolVersion": 1, "clientCapabilities": {}});
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+            writeln!(input, "{request}").unwrap();
+            let mut answer = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+            run(Command::new("kill").args([signal, &child.id().to_string()])).success();
+            // Its input stays open until it has ended.
+            let ended = child.wait().unwrap();
+            drop(input);
+            ended.code()
+        });
+        assert_eq!(ended.await.unwrap(), Some(code), "{signal}");
+    }
 }

@@ -258,17 +258,19 @@ fn without_a_model_it_says_what_to_set() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_cancels_the_run_and_keeps_its_transcript() {
-    let bench = Bench::new([Answer::Hang, done("at last")]).await;
-    let child = bench.command(&["wait"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    bench.server.received(1).await;
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = tokio::task::spawn_blocking(move || child.wait_with_output()).await.unwrap().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    let id = transcript(&bench.directory.path().join("data/agents"));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains(&format!("--resume={id}")), "{told}");
-    assert_eq!(bench.run(&[&format!("--resume={id}")]).await.ok(), "at last\n");
+async fn a_signal_cancels_the_run_and_keeps_its_transcript() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        let bench = Bench::new([Answer::Hang, done("at last")]).await;
+        let child = bench.command(&["wait"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        bench.server.received(1).await;
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = tokio::task::spawn_blocking(move || child.wait_with_output()).await.unwrap().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let id = transcript(&bench.directory.path().join("data/agents"));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains(&format!("--resume={id}")), "{told}");
+        assert_eq!(bench.run(&[&format!("--resume={id}")]).await.ok(), "at last\n");
+    }
 }
 
 fn transcript(directory: &Path) -> String {

@@ -8,9 +8,10 @@ use crate::fixture::terminal::Terminal;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use toolkit_loopback::Answer;
+use toolkit_tests::run;
 
 /// The sign that keys are read: the terminal is asked to mark pasted text.
 const READY: &str = "\u{1b}[?2004h";
@@ -177,6 +178,47 @@ async fn a_person_talks_completes_and_leaves() {
     assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o077, 0);
 }
 
+/// Returns how often the threads of the processes of `chat` in a directory went to sleep so far.
+#[cfg(target_os = "linux")]
+fn sleeps(work: &std::path::Path) -> u64 {
+    let is_chat = |process: &std::path::Path| {
+        let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+        words.get(1) == Some(&&b"chat"[..])
+            && std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == work)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let threads = processes
+        .filter(|process| is_chat(process))
+        .flat_map(|process| std::fs::read_dir(process.join("task")).into_iter().flatten().flatten());
+    let of_thread = |thread: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or_default()
+    };
+    threads.map(of_thread).sum()
+}
+
+/// A slow machine makes fewer wake-ups, never more.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_prompt_waits_for_keys_without_looking_for_them() {
+    let bench = Bench::new([]).await;
+    let work = std::fs::canonicalize(bench.work()).unwrap();
+    let (seen, code) = at_a_terminal(&bench, "", move |terminal| {
+        let terminal = terminal.then(READY);
+        // What is begun with the host has come to rest.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let before = sleeps(&work);
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let more = sleeps(&work) - before;
+        assert!(before > 0 && more < 40, "it woke {more} times in 2 seconds, after {before} times");
+        terminal.type_in("\u{4}")
+    })
+    .await;
+    assert_eq!(code, Some(0), "{seen}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     let bench = Arc::new(Bench::new([Answer::Hang, text("Still here.")]).await);
@@ -290,4 +332,29 @@ async fn the_end_of_a_background_job_begins_a_turn() {
     let output = tokio::task::spawn_blocking(move || child.wait_with_output()).await.unwrap().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(out, "It runs.\nIt is over.\nGood.\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_at_the_prompt_ends_the_chat_in_order() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
+        let bench = Bench::new([text("hello")]).await;
+        let mut command = bench.any_command(&["chat"]);
+        let ended = tokio::task::spawn_blocking(move || {
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            writeln!(input, "hi").unwrap();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            while !line.contains("hello") {
+                assert_ne!(output.read_line(&mut line).unwrap(), 0, "{line}");
+            }
+            run(Command::new("kill").args([signal, &child.id().to_string()])).success();
+            let ended = child.wait().unwrap();
+            drop(input);
+            ended.code()
+        });
+        assert_eq!(ended.await.unwrap(), Some(code), "{signal}");
+    }
 }

@@ -46,13 +46,17 @@ impl Client {
         let mut child = serve(user, options).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output };
+        client.initialize(capabilities);
+        client
+    }
+
+    fn initialize(&mut self, capabilities: &Value) {
         let info = json!({"name": "test", "version": "1"});
         let params =
             json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info});
-        client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
-        assert_eq!(client.next()["result"]["serverInfo"]["name"], "toolkit");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
+        self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+        assert_eq!(self.next()["result"]["serverInfo"]["name"], "toolkit");
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     }
 
     fn send(&mut self, message: &Value) {
@@ -348,6 +352,12 @@ fn over_http_a_token_is_needed_which_is_made_once() {
         {
             assert_eq!(status(&address, header), expected, "{header}");
         }
+        // Without its file, the token does not count; with it, it does again.
+        let aside = user.path().join("data/aside");
+        fs::rename(&token_file, &aside).unwrap();
+        assert_eq!(status(&address, &with_token), "401");
+        fs::rename(&aside, &token_file).unwrap();
+        assert_eq!(status(&address, &with_token), "200");
         let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(killed.success() && child.wait().unwrap().success());
     }
@@ -403,6 +413,81 @@ fn what_was_read_by_one_connection_may_be_written_by_the_next() {
     assert_eq!(refused["isError"], json!(true), "{refused}");
     let _ = child.kill();
     let _ = child.wait();
+}
+
+/// A command that is allowed and runs until it is ended, and a text that its process alone has.
+fn long_command(user: &TempDir, number: usize) -> (Value, String) {
+    fs::write(user.path().join("user/toolkit.json5"), "{ permission: { exec: 'allow' } }").unwrap();
+    let mark = format!("9876{number}{}", std::process::id());
+    (json!({"command": format!("sleep {mark}")}), mark)
+}
+
+#[test]
+fn a_signal_over_stdio_cancels_the_calls_which_get_results() {
+    for (number, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
+        let user = user();
+        let (command, mark) = long_command(&user, number);
+        let mut client = Client::start(&user, &json!({}));
+        client.call(1, "exec", &command);
+        wait_until("the command's start", || processes_with(&mark) > 0);
+        assert!(
+            Command::new("kill").args([signal, &client.child.id().to_string()]).status().unwrap().success()
+        );
+        let answer = client.next();
+        assert_eq!(answer["id"], 1, "{answer}");
+        assert!(answer["result"]["isError"] == true || answer["error"].is_object(), "{answer}");
+        assert!(client.child.wait().unwrap().success(), "{signal}");
+    }
+}
+
+#[test]
+fn a_signal_over_http_cancels_the_calls_which_get_results() {
+    for (number, signal) in ["-TERM", "-HUP", "-QUIT"].into_iter().enumerate() {
+        let user = user();
+        let (command, mark) = long_command(&user, 10 + number);
+        let mut child = serve(&user, &["--http", "127.0.0.1:0"]).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let serving = told.next().unwrap();
+        let address =
+            serving.strip_prefix("serving at http://").and_then(|rest| rest.strip_suffix("/mcp")).unwrap();
+        told.next().unwrap();
+        let token = fs::read_to_string(user.path().join("data/mcp-token")).unwrap();
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+        let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let session = post(address, token.trim(), "", &begin).0.expect("a session");
+        let head = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+        let params = json!({"name": "exec", "arguments": command});
+        let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        let answer = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| post(address, token.trim(), &head, &body).1);
+            wait_until("the command's start", || processes_with(&mark) > 0);
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+            asking.join().unwrap()
+        });
+        assert_eq!(answer["id"], 2, "{answer}");
+        assert!(answer["result"]["isError"] == true || answer["error"].is_object(), "{answer}");
+        assert!(child.wait().unwrap().success(), "{signal}");
+    }
+}
+
+#[test]
+fn a_server_that_was_started_to_outlive_its_terminal_does() {
+    let user = user();
+    let mut server = serve(&user, &[]);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(server.get_program()).args(server.get_args());
+    for (name, value) in server.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    server = command;
+    server.current_dir(user.path().join("work")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = server.spawn().unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut client = Client { child, input, output };
+    client.initialize(&json!({}));
+    assert!(Command::new("kill").args(["-HUP", &client.child.id().to_string()]).status().unwrap().success());
+    client.call(1, "read", &json!({"file_path": "notes.txt"}));
+    assert_eq!(client.next()["id"], 1);
 }
 
 /// Sends a message by a connection of its own. The id of the session, and the message that comes back.

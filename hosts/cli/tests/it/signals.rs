@@ -60,8 +60,9 @@ impl Waiting {
 
 #[test]
 fn a_signal_cancels_the_call() {
-    for (tool, signal, code) in
-        [("wait", "INT", 130), ("wait", "TERM", 143), ("block", "INT", 130), ("block", "TERM", 143)]
+    let signals = [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)];
+    for (tool, (signal, code)) in
+        ["wait", "block"].into_iter().flat_map(|tool| signals.map(|one| (tool, one)))
     {
         let call = Waiting::call(&[tool]);
         call.signal(signal);

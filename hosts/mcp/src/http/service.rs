@@ -1,11 +1,12 @@
 //! The service: limits around rmcp's.
 
+use super::ending::{Ended, Ending};
 use super::recorded::Recorded;
 use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, place, sender};
 use super::stored_answers::Place as EventPlace;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
-use crate::server::{NoPlace, Place, Sender, ServerOptions, Stateless, ToolServer};
+use crate::server::{NoPlace, Owned, Place, Sender, ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
@@ -19,7 +20,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
@@ -57,8 +58,10 @@ pub struct HttpOptions {
     /// Time for which a session is kept without a request, and a principal's background jobs without a request and a session; half an hour
     /// by default. A call that runs and a stream that is open count as a request. After it, requests of the session are answered with 404.
     pub idle: Duration,
-    /// Cancels all sessions and streams.
+    /// Ends the service: calls that run are cancelled, each request gets its result or an error, and sessions and streams end.
     pub shutdown: CancellationToken,
+    /// Time for the calls that are cancelled at shutdown to answer; 3 seconds by default. The listener has to wait longer.
+    pub end_within: Duration,
 }
 
 impl Default for HttpOptions {
@@ -77,6 +80,7 @@ impl Default for HttpOptions {
             most_sessions_of_principal: 200,
             idle: Duration::from_mins(30),
             shutdown: CancellationToken::new(),
+            end_within: Duration::from_secs(3),
         }
     }
 }
@@ -112,14 +116,39 @@ pub struct HttpService<H = ToolServer> {
     stateless: Arc<Stateless>,
     /// Held while idle sessions end to make room.
     making: Arc<tokio::sync::Mutex<()>>,
+    over: Arc<Over>,
     options: Arc<HttpOptions>,
+}
+
+/// What ends the sessions of rmcp some time after the shutdown.
+struct Over {
+    token: CancellationToken,
+    task: OnceLock<Owned>,
+}
+
+impl Over {
+    fn new(token: CancellationToken) -> Self {
+        Self { token, task: OnceLock::new() }
+    }
+
+    /// Waits for the end on a task, from the first request on, since a service is made without a runtime.
+    fn watch(&self, ending: impl FnOnce() -> Ending) {
+        self.task.get_or_init(|| {
+            let (ending, token) = (ending(), self.token.clone());
+            Owned::new(async move {
+                ending.over().await;
+                token.cancel();
+            })
+        });
+    }
 }
 
 impl<H> Clone for HttpService<H> {
     fn clone(&self) -> Self {
         let (sessions, stateless) = (Arc::clone(&self.sessions), Arc::clone(&self.stateless));
-        let (making, options) = (Arc::clone(&self.making), Arc::clone(&self.options));
-        Self { inner: self.inner.clone(), sessions, stateless, making, options }
+        let (making, over) = (Arc::clone(&self.making), Arc::clone(&self.over));
+        let options = Arc::clone(&self.options);
+        Self { inner: self.inner.clone(), sessions, stateless, making, over, options }
     }
 }
 
@@ -147,9 +176,10 @@ impl<H: ServerHandler> HttpService<H> {
     pub fn with_handler(
         toolkit: Toolkit,
         caller: Caller,
-        options: HttpOptions,
+        mut options: HttpOptions,
         handler: impl Fn(ToolServer) -> H + Send + Sync + 'static,
     ) -> Self {
+        options.server.shutdown = options.shutdown.clone();
         let base = ToolServer::with_options(toolkit, caller, options.server.clone());
         let stateless = Stateless::new(base, options.idle);
         let make = {
@@ -169,14 +199,27 @@ impl<H: ServerHandler> HttpService<H> {
             }
         };
         let sessions = ProtocolSessions::new(options.idle);
+        // rmcp ends all streams with its token, answered or not.
+        let over = CancellationToken::new();
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(options.allowed_hosts.iter())
             .with_allowed_origins(options.allowed_origins.iter())
             .enforce_origin_validation()
             .with_max_request_body_bytes(options.max_body)
-            .with_cancellation_token(options.shutdown.clone());
+            .with_cancellation_token(over.clone());
         let inner = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-        Self { inner, sessions, stateless, making: Arc::default(), options: Arc::new(options) }
+        Self {
+            inner,
+            sessions,
+            stateless,
+            making: Arc::default(),
+            over: Arc::new(Over::new(over)),
+            options: Arc::new(options),
+        }
+    }
+
+    fn ending(&self) -> Ending {
+        Ending::new(self.options.shutdown.clone(), self.options.end_within)
     }
 
     /// Takes the place of one more session or request, by the end of an idle session if needed: one of the same principal first. Returns the
@@ -222,6 +265,7 @@ impl<H: ServerHandler> HttpService<H> {
         B: Body<Data: Send> + Send + 'static,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
+        self.over.watch(|| self.ending());
         let (mut parts, body) = request.into_parts();
         // By which of two would it be decided whether the request is for this host?
         if parts.headers.get_all(http::header::HOST).iter().count() > 1 {
@@ -256,12 +300,13 @@ impl<H: ServerHandler> HttpService<H> {
         }
         let in_use = text(&parts.headers, SESSION)
             .and_then(|session| self.sessions.enter(session, sender.principal.as_ref()));
+        let id = request_id(&body);
         if let Some(in_use) = &in_use {
             // Both go to the handler with the request, and are dropped with it.
             parts.extensions.insert(in_use.clone());
-            if let Some(id) = request_id(&body) {
+            if let Some(id) = &id {
                 let Some(in_progress) = InProgress::of(in_use.session(), id.clone()) else {
-                    return json(&ServerJsonRpcMessage::error(faults::in_use(&id), Some(id)));
+                    return json(&ServerJsonRpcMessage::error(faults::in_use(id), Some(id.clone())));
                 };
                 parts.extensions.insert(in_progress);
             }
@@ -269,7 +314,15 @@ impl<H: ServerHandler> HttpService<H> {
         let (method, is_json) = (parts.method.clone(), is_json(&parts.headers));
         let resumes = text(&parts.headers, "last-event-id").and_then(EventPlace::parse);
         let request = Request::from_parts(parts, Full::new(body.clone()));
-        let mut answer = ProtocolSessions::handle(sender, place, self.inner.handle(request)).await;
+        let handled = ProtocolSessions::handle(sender, place, self.inner.handle(request));
+        let mut answer = match self.ending().answer(id.clone(), handled).await {
+            Ok(answer) => answer,
+            Err(interrupted) => return json(&interrupted),
+        };
+        if is_event_stream(&answer) {
+            let ending = self.ending();
+            answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, id, resumes.is_some())));
+        }
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             answer = no_message(&body);
@@ -308,8 +361,7 @@ async fn of_session(
     if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
         return unknown_session();
     }
-    let content_type = text(answer.headers(), "content-type").unwrap_or_default();
-    if !content_type.starts_with("text/event-stream") {
+    if !is_event_stream(&answer) {
         return answer;
     }
     // rmcp forgets an answer as soon as it is written.
@@ -320,6 +372,11 @@ async fn of_session(
         return answer.map(|_| BodyExt::boxed(StreamBody::new(events)));
     }
     answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use)))
+}
+
+fn is_event_stream(answer: &Response<HttpBody>) -> bool {
+    text(answer.headers(), "content-type")
+        .is_some_and(|content_type| content_type.starts_with("text/event-stream"))
 }
 
 /// Returns true if the body of a request is JSON by its headers.

@@ -29,6 +29,9 @@ use tokio::time::Instant;
 /// Pause between two checks whether the client is gone, after the end of its input.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// Time for the last answers to be written.
+const CLOSED_WITHIN: Duration = Duration::from_secs(1);
+
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// The limits of one client.
@@ -74,7 +77,9 @@ struct Requests {
 /// The state of a request of the client.
 enum Received {
     Queued,
-    Begun(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
+    Begun(Place),
+    /// Its answer is being written.
+    Answered(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
     /// A subscription, which has no answer before its end.
     Lasting,
 }
@@ -82,6 +87,16 @@ enum Received {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of an answer that will be written. Returns the ID of its request, unless it is a refusal of another one with that ID.
+    fn answers(&self, id: &RequestId) -> Option<RequestId> {
+        let mut requests = self.lock();
+        let request = requests.received.get_mut(id)?;
+        if let Received::Begun(place) = request {
+            *request = Received::Answered(place.clone());
+        }
+        Some(id.clone())
     }
 }
 
@@ -195,17 +210,25 @@ where
         JsonRpcMessage::Request(request)
     }
 
-    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer. `Some(None)` at
+    /// Returns the requests that will have no other answer, in no order.
+    fn unanswered(&self) -> Vec<RequestId> {
+        let requests = self.shared.lock();
+        let is_open = |request: &Received| matches!(request, Received::Queued | Received::Begun(_));
+        let open = requests.received.iter().filter(|(_, request)| is_open(request));
+        open.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the next message after the end of the client's input: an error for each question, which nobody can answer; the end after
     /// the end of the last request, or if the client is gone.
-    fn after_the_end(&self) -> Option<Option<Message>> {
+    fn after_the_end(&self) -> Option<Next> {
         let mut requests = self.shared.lock();
         if let Some(id) = requests.asked.pop_front() {
             let error = ErrorData::internal_error("the client has closed its input", None);
-            return Some(Some(JsonRpcMessage::error(error, Some(id))));
+            return Some(Next::Message(Box::new(JsonRpcMessage::error(error, Some(id)))));
         }
         let is_over = requests.received.values().all(|request| matches!(request, Received::Lasting));
         drop(requests);
-        (is_over || (self.is_gone)()).then_some(None)
+        (is_over || (self.is_gone)()).then_some(Next::End)
     }
 
     /// Returns the time at which the client counts as one that reads nothing, if it has as much in progress as it may. The time moves on
@@ -232,7 +255,7 @@ where
 
 /// The next event of the client's input.
 enum Next {
-    Message(Message),
+    Message(Box<Message>),
     End,
     /// A refusal was sent.
     Refused,
@@ -251,7 +274,7 @@ where
         *refusal = None;
         return if sent.is_ok() { Next::Refused } else { Next::Failed };
     }
-    lines.receive().await.map_or(Next::End, Next::Message)
+    lines.receive().await.map_or(Next::End, |message| Next::Message(Box::new(message)))
 }
 
 async fn until(time: Option<Instant>) {
@@ -273,8 +296,8 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let answered = match &message {
-            JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
-            JsonRpcMessage::Error(answer) => answer.id.clone(),
+            JsonRpcMessage::Response(answer) => self.shared.answers(&answer.id),
+            JsonRpcMessage::Error(answer) => answer.id.as_ref().and_then(|id| self.shared.answers(id)),
             JsonRpcMessage::Request(request) => {
                 self.shared.lock().asked.push_back(request.id.clone());
                 self.shared.changed.notify_one();
@@ -309,7 +332,8 @@ where
             if self.has_ended
                 && let Some(next) = self.after_the_end()
             {
-                return next;
+                let Next::Message(message) = next else { return None };
+                return Some(*message);
             }
             let (time, reads) = (self.next_check(), self.reads());
             tokio::select! {
@@ -324,7 +348,7 @@ where
                 }
                 next = next(&mut self.refusal, &mut self.lines), if reads || self.refusal.is_some() => match next {
                     Next::Message(message) => {
-                        if let Some(message) = self.received(message) {
+                        if let Some(message) = self.received(*message) {
                             return Some(message);
                         }
                     }
@@ -336,8 +360,19 @@ where
         }
     }
 
-    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send {
-        self.lines.close()
+    /// Answers the requests that have no answer, and closes the stream.
+    async fn close(&mut self) -> io::Result<()> {
+        for request in self.unanswered() {
+            let error = ErrorData::internal_error("the server shuts down; the request was interrupted", None);
+            let answer = TxJsonRpcMessage::<RoleServer>::error(error, Some(request));
+            let _ = self.lines.output().add(&answer);
+        }
+        // A client that does not read does not get them.
+        let flushed = tokio::time::timeout(CLOSED_WITHIN, self.lines.output().flush()).await;
+        if flushed.is_err() {
+            self.lines.output().abandon();
+        }
+        self.lines.close().await
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod clients;
 mod crowded;
+mod ending;
 mod outputs;
 mod principals;
 mod requests;

@@ -4,3 +4,4 @@ mod client;
 mod http;
 mod server;
 mod settings;
+mod stdio;

@@ -72,6 +72,34 @@ async fn without_a_shared_token_each_request_has_a_principal() {
 }
 
 #[tokio::test]
+async fn a_shared_token_counts_as_its_file_says_at_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    std::fs::write(&path, format!("{TOKEN}\n")).unwrap();
+    let server = Server::start(Bearer::of_file(routes(), &path), ServeOptions::default()).await;
+    let status = async |token: &str| {
+        let request = get_of("/size").method("POST").header("authorization", format!("Bearer {token}"));
+        server.send(request.body(empty()).unwrap()).await.0.as_u16()
+    };
+    let other = TOKEN.to_uppercase();
+    assert_eq!((status(TOKEN).await, status(&other).await), (200, 401));
+    let events = get_of("/events").header("authorization", format!("Bearer {TOKEN}")).body(empty()).unwrap();
+    let mut client = server.connect().await;
+    let mut stream = client.open(events).await.into_body();
+    assert!(stream.frame().await.unwrap().is_ok());
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(status(TOKEN).await, 401);
+    // The stream of a client with the token ends.
+    let end = tokio::time::timeout(std::time::Duration::from_secs(20), stream.frame()).await.unwrap();
+    assert!(end.is_none_or(|frame| frame.is_err()));
+    for (text, expected) in [("short", (401, 401)), (&*other, (401, 200))] {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!((status(TOKEN).await, status(&other).await), expected);
+    }
+    assert_eq!(status("short").await, 401);
+}
+
+#[tokio::test]
 async fn a_request_that_axum_rejects_is_answered_with_a_problem() {
     use axum::extract::rejection::{ExtensionRejection, JsonRejection, PathRejection};
     use axum::extract::{Json, Path};

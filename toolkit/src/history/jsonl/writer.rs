@@ -1,6 +1,6 @@
 //! The writer thread.
 
-use super::{Item, Queue, Record, Shared, State};
+use super::{Item, Queue, Record, Report, Shared, State};
 use crate::history::segments::Segments;
 use std::collections::VecDeque;
 use std::mem;
@@ -19,7 +19,8 @@ const MAX_SPENT: usize = 1024;
 const LONGEST_SPENT: usize = 4 << 10;
 
 /// Writes the queued records, until the writer is told to stop and the queue is empty.
-pub(super) fn run(shared: &Shared, mut segments: Segments) {
+pub(super) fn run(shared: &Shared, mut segments: Segments, report: &Report) {
+    let mut problems = Problems { report, unwritten: None };
     let mut batch = VecDeque::new();
     let mut spent = Vec::new();
     loop {
@@ -28,7 +29,12 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
         let mut written = 0;
         let mut error = None;
         let taken = batch.len() as u64;
-        segments.look();
+        let mut removed_lines = 0;
+        if let Some(lines) = segments.look() {
+            problems.removed(&segments, lines);
+            lost += lines;
+            removed_lines += lines;
+        }
         for item in batch.drain(..) {
             match write(shared, &mut segments, item, &mut spent) {
                 Ok(()) => written += 1,
@@ -38,8 +44,14 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
                 }
             }
         }
+        if stops && let Some(lines) = segments.look() {
+            problems.removed(&segments, lines);
+            lost += lines;
+            removed_lines += lines;
+        }
         let told = untold + lost;
         let is_told = told == 0 || segments.append(lost_line(told)).is_ok();
+        problems.written(error.as_deref(), lost - removed_lines, written > 0);
         segments.tidy();
         batch.shrink_to(MAX_SPENT);
         let mut queue = shared.lock();
@@ -64,6 +76,40 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
         drop(queue);
         spent.clear();
         shared.done.notify_all();
+    }
+}
+
+/// The problems of the file that are told, each once.
+struct Problems<'a> {
+    report: &'a Report,
+    /// The number of records lost since the file cannot be written.
+    unwritten: Option<u64>,
+}
+
+impl Problems<'_> {
+    fn removed(&self, segments: &Segments, lines: u64) {
+        let path = segments.path().display();
+        self.report.tell(&format!(
+            "the history {path} was removed while it was written: {lines} records of this process are lost, and a new file begins"
+        ));
+    }
+
+    /// Takes note of a batch.
+    fn written(&mut self, error: Option<&str>, lost: u64, any_written: bool) {
+        match (&mut self.unwritten, error) {
+            (Some(before), Some(_)) => *before += lost,
+            (None, Some(error)) => {
+                self.unwritten = Some(lost);
+                self.report
+                    .tell(&format!("calls are not recorded until the history can be written: {error}"));
+            }
+            (Some(before), None) if any_written => {
+                let lost = *before + lost;
+                self.unwritten = None;
+                self.report.tell(&format!("the history is written again; {lost} records are lost"));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -317,3 +317,22 @@ async fn subscriptions_hold_no_place_and_have_their_own_limit() {
     let refused = client.message().await;
     assert!(refused["error"]["message"].as_str().unwrap().contains("has 2 subscriptions"), "{refused}");
 }
+
+#[tokio::test]
+async fn requests_without_an_answer_get_an_error_at_the_end() {
+    let (mut client, mut served) = Client::with_max(2);
+    for id in 1..=3 {
+        client.send(request(id)).await;
+    }
+    assert_eq!([next_id(&mut served).await, next_id(&mut served).await], [1, 2]);
+    assert!(waits(&mut served).await);
+    answer(&mut served, 1).await;
+    served.close().await.unwrap();
+    assert!(client.message().await["error"].is_null());
+    let mut open = [client.message().await, client.message().await];
+    open.sort_by_key(|answer| answer["id"].as_u64());
+    for (answer, id) in open.iter().zip([2, 3]) {
+        assert_eq!(answer["id"], id);
+        assert!(answer["error"]["message"].as_str().unwrap().contains("shuts down"), "{answer}");
+    }
+}

@@ -28,6 +28,7 @@ async fn tools_of_a_server_are_tools_here() {
             "served__greet",
             "served__grow",
             "served__hold",
+            "served__note",
             "served__picture",
             "served__place",
             "served__sum",

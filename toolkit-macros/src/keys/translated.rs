@@ -143,7 +143,10 @@ mod tests {
         let cases: [(Attribute, &str); 16] = [
             (parse_quote!(#[serde(default, rename = "a")]), "write `#[arg(default, rename = \"a\")]`"),
             (parse_quote!(#[serde(default = "five")]), "write `#[arg(default = five())]`"),
-            (parse_quote!(#[serde(flatten)]), "take all arguments as one struct, with `#[args]`"),
+            (
+                parse_quote!(#[serde(flatten)]),
+                "take all arguments as one struct, with `#[args]`\na field of the struct takes `#[serde(flatten)]`",
+            ),
             (parse_quote!(#[schemars(range(min = 1, max = 5))]), "write `#[arg(range(1..=5))]`"),
             (parse_quote!(#[schemars(regex(pattern = "^a$"))]), "write `#[arg(pattern = \"^a$\")]`"),
             (parse_quote!(#[schemars(description = "x")]), "write a doc comment above it, `/// …`"),

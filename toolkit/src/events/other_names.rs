@@ -17,7 +17,6 @@ where
     pub fn recv(&self) {}
     pub fn try_recv(&self) {}
     pub fn receive(&self) {}
-    pub fn iter(&self) {}
     pub fn into_iter(&self) {}
     pub fn subscribe(&self) {}
     pub fn read(&self) {}

@@ -128,7 +128,6 @@ where
 pub trait MadeOfSettings<'a> {}
 
 #[doc(hidden)]
-#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a> ToolPolicy
 where
     Self: MadeOfSettings<'a>,

@@ -57,8 +57,7 @@ pub(super) fn fault(tokens: &[TokenTree], place: usize, name: &str, is_value: bo
         return None;
     }
     let is_called = |function: &&str| is_ident(tokens, place + 3, function);
-    let rule =
-        RULES.iter().find(|rule| rule.ty == name && rule.functions.iter().any(|name| is_called(&name)));
+    let rule = RULES.iter().find(|rule| rule.ty == name && rule.functions.iter().any(is_called));
     let is_json = name == "ToolOutput" && is_called(&"json");
     let (check, message) = match rule {
         Some(rule) if (rule.is_wrong)(arguments) => (Check::ConstructorArguments, rule.message),

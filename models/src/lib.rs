@@ -114,7 +114,7 @@ pub use meter::{
     AccountPeriod, AccountUsage, Budget, Meter, MeterBuilder, MeterCounts, MeterError, MeterStore,
     OpenRequest, Opening, Reservation, SettledRequest, Tally, TotalUsage,
 };
-pub use model::{Model, ModelEvent, Price, Responding};
+pub use model::{IntoModel, Model, ModelEvent, Price, Responding};
 pub use models::Models;
 pub use request::{Request, Thinking, ToolChoice};
 pub use scripted::{Scripted, ScriptedReply};

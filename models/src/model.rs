@@ -5,6 +5,7 @@ use crate::error::ModelError;
 use crate::request::Request;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use toolkit::{ToolCall, dialects::Dialect};
 
@@ -13,6 +14,35 @@ pub(crate) const ANSWER_TOKENS: u64 = 4_096;
 
 /// Future returned by [`Model::respond`].
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
+
+/// A model, alone or shared, as agents take it.
+#[diagnostic::on_unimplemented(
+    message = "an agent needs a `Model`, and this is none",
+    label = "not a `Model`",
+    note = "take one of the configuration with `Models::new(&configuration)?.get(None)?`, or `Scripted::new([..])` in a test"
+)]
+pub trait IntoModel {
+    /// Returns the shared model.
+    fn into_model(self) -> Arc<dyn Model>;
+}
+
+impl<M: Model> IntoModel for M {
+    fn into_model(self) -> Arc<dyn Model> {
+        Arc::new(self)
+    }
+}
+
+impl<M: Model> IntoModel for Arc<M> {
+    fn into_model(self) -> Arc<dyn Model> {
+        self
+    }
+}
+
+impl IntoModel for Arc<dyn Model> {
+    fn into_model(self) -> Arc<dyn Model> {
+        self
+    }
+}
 
 /// A model that answers a conversation.
 pub trait Model: Send + Sync + 'static {

@@ -112,13 +112,13 @@ impl OutputSink {
         }
     }
 
-    /// Writes all of the bytes. It is tokio's `AsyncWriteExt::write_all`, without the need to import that.
+    /// Writes all of a text or of bytes. It is tokio's `AsyncWriteExt::write_all`, without the need to import that.
     ///
     /// # Errors
     ///
     /// Returns an error if the call is over.
-    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut rest = bytes;
+    pub async fn write_all(&mut self, bytes: impl AsRef<[u8]> + Send) -> io::Result<()> {
+        let mut rest = bytes.as_ref();
         while !rest.is_empty() {
             let count = poll_fn(|task| self.shared.poll_write(task, rest)).await?;
             rest = &rest[count..];

@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::{Approver, Caller, Toolkit, views::StepTypes};
-use toolkit_models::{Meter, Model, Thinking};
+use toolkit_models::{IntoModel, Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
 ///
@@ -184,10 +184,10 @@ impl fmt::Debug for AgentBuilder {
 
 impl Agent {
     /// Starts an agent of a toolkit and a model.
-    pub fn builder(toolkit: Toolkit, model: Arc<dyn Model>) -> AgentBuilder {
+    pub fn builder(toolkit: Toolkit, model: impl IntoModel) -> AgentBuilder {
         AgentBuilder(Inner {
             toolkit,
-            model,
+            model: model.into_model(),
             caller: Caller::new(),
             limits: Limits::default(),
             approver: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use toolkit_models::Model;
+use toolkit_models::{IntoModel, Model};
 
 /// An agent that tasks can be delegated to by its name.
 #[derive(Clone)]
@@ -27,8 +27,8 @@ impl AgentProfile {
 
     /// Sets the model.
     #[must_use]
-    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
-        self.model = Some(model);
+    pub fn model(mut self, model: impl IntoModel) -> Self {
+        self.model = Some(model.into_model());
         self
     }
 

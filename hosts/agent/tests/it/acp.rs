@@ -55,7 +55,7 @@ impl AcpHost for Host {
             let mut settings = ToolAgentSettings::default();
             settings.auto_confirm_dangerous = self.confirms;
             let at_end = toolkit.clone();
-            let agent = Agent::builder(toolkit, Arc::clone(&self.model) as _)
+            let agent = Agent::builder(toolkit, Arc::clone(&self.model))
                 .settings(&settings)
                 .caller(Caller::new().with_workspace(setup.workspace))
                 .limits(Limits::none().max_turns(50))

@@ -272,7 +272,7 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
     }));
     let (_directory, transcripts) = transcripts();
     let agent = |model: &Arc<Scripted>| {
-        toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(model) as _)
+        toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(model))
             .context(window(WINDOW))
             .transcripts(transcripts.clone())
             .build()
@@ -310,7 +310,7 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
 
     // A window that is large enough shows them all.
     let model = scripted([finish("done")]);
-    let agent = toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(&model) as _)
+    let agent = toolkit_agent::Agent::builder(many_tools(50).build().unwrap(), Arc::clone(&model))
         .context(window(100_000));
     assert!(agent.build().run(DelegationRequest::new("x"), Observer::none()).await.success);
     assert_eq!(names(&model.requests()[0]).len(), 52);
@@ -328,8 +328,7 @@ async fn a_tool_with_the_name_of_the_search_keeps_it() {
         ]),
         finish("done"),
     ]);
-    let agent =
-        toolkit_agent::Agent::builder(toolkit, Arc::clone(&model) as _).context(window(4_000)).build();
+    let agent = toolkit_agent::Agent::builder(toolkit, Arc::clone(&model)).context(window(4_000)).build();
     assert!(agent.run(DelegationRequest::new("x"), Observer::none()).await.success);
     let results = crate::common::results(&model.requests()[1].messages);
     assert_eq!(results[0].1, "a hammer");

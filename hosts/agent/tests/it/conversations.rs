@@ -27,7 +27,7 @@ fn answers_each() -> Arc<Scripted> {
 
 fn begin(model: &Arc<Scripted>, options: ConversationOptions) -> (Conversations, Conversation) {
     let log = log();
-    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(model) as _)
+    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(model))
         .final_answer(FinalAnswer::Text)
         .build();
     let conversations = Conversations::new();
@@ -86,7 +86,7 @@ async fn names_are_taken_until_the_end_and_what_waits_is_told_of_it() {
     assert!(conversation.running().is_some());
     assert_eq!(conversations.list().len(), 1);
     let other = answers_each();
-    let agent = Agent::builder(Toolkit::empty().build().unwrap(), other as _).build();
+    let agent = Agent::builder(Toolkit::empty().build().unwrap(), other).build();
     let session = || agent.session(&DelegationRequest::default()).unwrap();
     let taken = conversations.open("one", session(), ConversationOptions::new()).unwrap_err();
     assert_eq!(taken.name, "one");
@@ -175,7 +175,7 @@ async fn one_that_steers_reaches_the_run_and_one_that_comes_too_late_has_a_run_o
     let log = log();
     let go = Steering::default();
     let toolkit = tools(&log).tool(tool_ref!(stall_once)).service(Go(go.clone())).build().unwrap();
-    let agent = Agent::builder(toolkit, Arc::clone(&model) as _).final_answer(FinalAnswer::Text).build();
+    let agent = Agent::builder(toolkit, Arc::clone(&model)).final_answer(FinalAnswer::Text).build();
     let conversations = Conversations::new();
     let session = agent.session(&DelegationRequest::default()).unwrap();
     let conversation = conversations.open("one", session, ConversationOptions::new()).unwrap();
@@ -223,7 +223,7 @@ async fn an_answer_of_an_earlier_process_is_found_again() {
     let (_directory, transcripts) = transcripts();
     let model = answers_each();
     let log = log();
-    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(&model) as _)
+    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(&model))
         .final_answer(FinalAnswer::Text)
         .transcripts(transcripts)
         .approver(ScriptedApprover::new([Approval::allow()]))
@@ -246,7 +246,7 @@ async fn a_fork_goes_on_with_no_run_and_no_call_of_the_first_conversation() {
     let (_directory, transcripts) = transcripts();
     let model = scripted([Answer::calls([call("1", "stall", json!({}))]), Answer::text("new")]);
     let log = log();
-    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(&model) as _)
+    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(&model))
         .final_answer(FinalAnswer::Text)
         .transcripts(transcripts.clone())
         .build();
@@ -269,7 +269,7 @@ async fn a_fork_goes_on_with_no_run_and_no_call_of_the_first_conversation() {
 /// A conversation whose only run, with the message `a`, was interrupted before its end was written, opened again so that it does not go on by itself.
 async fn interrupted(transcripts: &Transcripts, conversations: &Conversations) -> Conversation {
     let log = log();
-    let agent = Agent::builder(tools(&log).build().unwrap(), answers_each() as _)
+    let agent = Agent::builder(tools(&log).build().unwrap(), answers_each())
         .final_answer(FinalAnswer::Text)
         .transcripts(transcripts.clone())
         .build();
@@ -347,7 +347,7 @@ fn is_step(event: &ObservedEvent) -> bool {
 async fn a_conversation_that_is_interrupted_goes_on_where_it_was() {
     let (_directory, transcripts) = transcripts();
     let agent = |model: &Arc<Scripted>| {
-        let builder = Agent::builder(tools(&log()).build().unwrap(), Arc::clone(model) as _);
+        let builder = Agent::builder(tools(&log()).build().unwrap(), Arc::clone(model));
         builder.final_answer(FinalAnswer::Text).transcripts(transcripts.clone()).build()
     };
     let conversations = Conversations::new();

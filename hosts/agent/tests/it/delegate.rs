@@ -164,7 +164,7 @@ async fn a_policy_can_take_delegation_away() {
     let load = toolkit::config::LoadOptions::new().set("tools.deny=[\"delegate\"]");
     let configuration = toolkit::config::Configuration::load(load).unwrap();
     let toolkit = crate::common::tools(&log).configuration(configuration).build().unwrap();
-    let agent = Agent::builder(toolkit, Arc::clone(&model) as _).build();
+    let agent = Agent::builder(toolkit, Arc::clone(&model)).build();
     agent.run(DelegationRequest::new("main"), Observer::none()).await;
     let requests = model.requests();
     assert!(requests.iter().all(|request| task(request) == "main"));

@@ -127,7 +127,7 @@ impl Bench {
     fn agent(&self, model: &Arc<Scripted>, agent: Option<&str>) -> Agent {
         let mut caller = Caller::new().with_workspace(&self.workspace);
         caller.agent = agent.map(str::to_owned);
-        let builder = Agent::builder(self.toolkit.clone(), Arc::clone(model) as _)
+        let builder = Agent::builder(self.toolkit.clone(), Arc::clone(model))
             .caller(caller)
             .limits(Limits::none().max_depth(5))
             .transcripts(self.transcripts.clone());

@@ -50,8 +50,7 @@ async fn tools_that_are_found_follow_the_others() {
         Answer::calls([call("2", "change", json!({"text": "a"}))]),
         finish("done"),
     ]);
-    let agent =
-        Agent::builder(toolkit, Arc::clone(&model) as _).caller(Caller::new().with_agent("a")).build();
+    let agent = Agent::builder(toolkit, Arc::clone(&model)).caller(Caller::new().with_agent("a")).build();
     agent.run(DelegationRequest::new("change"), Observer::none()).await;
     assert_eq!(log.lines(), ["change a"]);
     let names = |request: &toolkit_models::Request| -> Vec<String> {
@@ -86,7 +85,7 @@ async fn instructions_of_a_workspace_count_only_where_it_is_trusted() {
         let toolkit = tools(&log).configuration(configuration).data_dir(&data).build().unwrap();
         let model = scripted([finish("done")]);
         let caller = Caller::new().with_workspace(&workspace);
-        let agent = Agent::builder(toolkit, Arc::clone(&model) as _).caller(caller).build();
+        let agent = Agent::builder(toolkit, Arc::clone(&model)).caller(caller).build();
         agent.run(DelegationRequest::new("x"), Observer::none()).await;
         model.requests()[0].system.clone()
     };
@@ -145,7 +144,7 @@ async fn the_prompt_has_the_instructions_of_servers_whose_tools_can_be_used_as_q
     let policy = ToolPolicy::new(policy);
     let toolkit = tools(&log).tool_source(Servers).policy(policy).build().unwrap();
     let model = scripted([Answer::calls([call("1", "look", json!({"text": "a"}))]), finish("done")]);
-    let agent = Agent::builder(toolkit, Arc::clone(&model) as _).build();
+    let agent = Agent::builder(toolkit, Arc::clone(&model)).build();
     agent.run(DelegationRequest::new("x"), Observer::none()).await;
     let requests = model.requests();
     assert_eq!(requests[0].system, requests[1].system);

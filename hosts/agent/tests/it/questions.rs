@@ -192,7 +192,7 @@ impl Shop {
             });
             builder = builder.tool(tool.unwrap());
         }
-        Agent::builder(builder.build().unwrap(), Arc::clone(model) as _)
+        Agent::builder(builder.build().unwrap(), Arc::clone(model))
             .limits(Limits::none())
             .transcripts(self.transcripts.clone())
     }

@@ -37,7 +37,7 @@ async fn a_key_that_a_server_or_a_tool_repeats_is_redacted_everywhere() {
         finish(&format!("The key is {KEY}.")).into(),
     ]);
     let (_directory, transcripts) = transcripts();
-    let agent = Agent::builder(toolkit, Arc::clone(&model) as _)
+    let agent = Agent::builder(toolkit, Arc::clone(&model))
         .limits(Limits::none().max_depth(1))
         .transcripts(transcripts.clone())
         .build();

@@ -95,7 +95,7 @@ async fn the_end_of_a_background_job_wakes_the_agent() {
         finish("started"),
         finish("the job is over"),
     ]));
-    let agent = toolkit_agent::Agent::builder(toolkit, Arc::clone(&model) as _).build();
+    let agent = toolkit_agent::Agent::builder(toolkit, Arc::clone(&model)).build();
     let request = DelegationRequest::new("start it");
     let mut session = agent.session(&request).unwrap();
     assert_eq!(session.run(request, RunOptions::new()).await.summary, "started");

@@ -48,7 +48,7 @@ impl IdlePrompt {
         let terminal = watched();
         while !is_readable() {
             match &terminal {
-                // What the runtime knows may be older than the look.
+                // The state that the runtime knows may be older than the look.
                 Some(terminal) => match terminal.readable().await {
                     Ok(mut ready) if !is_readable() => ready.clear_ready(),
                     Ok(_) => {}

@@ -207,7 +207,7 @@ async fn an_idle_prompt_waits_for_keys_without_looking_for_them() {
     let work = std::fs::canonicalize(bench.work()).unwrap();
     let (seen, code) = at_a_terminal(&bench, "", move |terminal| {
         let terminal = terminal.then(READY);
-        // What is begun with the host has come to rest.
+        // The tasks that begin with the host have come to rest.
         std::thread::sleep(std::time::Duration::from_secs(2));
         let before = sleeps(&work);
         std::thread::sleep(std::time::Duration::from_secs(2));

@@ -120,7 +120,7 @@ pub struct HttpService<H = ToolServer> {
     options: Arc<HttpOptions>,
 }
 
-/// What ends the sessions of rmcp some time after the shutdown.
+/// The end of the sessions of rmcp some time after the shutdown.
 struct Over {
     token: CancellationToken,
     task: OnceLock<Owned>,

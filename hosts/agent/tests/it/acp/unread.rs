@@ -11,7 +11,7 @@ use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpHost, AcpOpening, AcpSetup, serve};
 
 /// Number of requests whose answers are far larger together than what may wait.
-const MANY: usize = 40_000;
+const MANY: usize = 20_000;
 
 /// A host without agents, which counts the answers to `initialize`.
 struct Counting {
@@ -52,7 +52,7 @@ async fn no_request_is_read_while_much_is_not_read_and_each_is_answered_in_the_e
     // Time is paused: it passes once nothing can be done.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = answered.load(Ordering::SeqCst);
-    assert!(before < 4 * MANY / 10, "{before} of {MANY} were answered, though none was read");
+    assert!(before < 3 * MANY / 4, "{before} of {MANY} were answered, though none was read");
     let mut lines = BufReader::new(output).lines();
     for id in 0..MANY {
         let answer: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();

@@ -19,7 +19,7 @@ fn each_call_over_http_has_its_answer_when_the_host_is_told_to_end() {
         let sessions: Vec<String> = (0..CALLS).map(|_| server.begun()).collect();
         let answers: Vec<Value> = thread::scope(|scope| {
             let lasting =
-                |session| server.answer(session, "exec", &json!({"command": "touch $$.begun; sleep 1000"}));
+                |session| server.answered(session, "exec", &json!({"command": "touch $$.begun; sleep 1000"}));
             let calls: Vec<_> =
                 sessions.iter().map(|session| scope.spawn(move || lasting(session))).collect();
             let begun = || {

@@ -308,7 +308,8 @@ impl ToolServer {
 
     /// Waits for work of a request, which is cancelled when the server shuts down.
     async fn until_shutdown<T>(&self, cancel: &CancellationToken, work: impl Future<Output = T>) -> T {
-        let mut work = std::pin::pin!(work);
+        // The state of a call is large, and would be part of the future that serves the client.
+        let mut work = Box::pin(work);
         tokio::select! {
             biased;
             done = &mut work => done,

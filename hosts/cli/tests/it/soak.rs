@@ -133,10 +133,11 @@ impl Rounds {
             let peak = values.iter().map(|value| value.1).max().unwrap_or_default();
             let (_, end) = of(&self.samples[last]);
             let row = format!(
-                "| {} | {} | {name} | {first} | {end} | {peak} | {:.1} |",
+                "| {} | {} | {name} | {first} | {end} | {peak} | {}.{} |",
                 self.name,
                 self.operations,
-                slope(&values)
+                slope(&values) / 1000,
+                slope(&values).abs() % 1000 / 100
             );
             writeln!(report, "{row}").expect("text");
         }
@@ -172,9 +173,9 @@ async fn hosts_hold_no_more_after_many_rounds() {
     tokio::task::spawn_blocking(move || soak(&url)).await.expect("rounds");
 }
 
+#[expect(clippy::print_stderr, reason = "the report is for whoever runs it")]
 fn soak(model: &str) {
-    let seconds =
-        std::env::var(SECONDS.0).ok().map(|text| text.parse().expect("seconds")).unwrap_or(SECONDS.1);
+    let seconds = std::env::var(SECONDS.0).map_or(SECONDS.1, |text| text.parse().expect("seconds"));
     let place = Place::new(&configuration(model, 0));
     let http = Http::start(&place);
     let mut stdio = Pipe::mcp(&place);
@@ -199,8 +200,10 @@ fn soak(model: &str) {
          each thousand requests.\n\n| host | requests | | first | last | highest | slope |\n|---|--:|---|--:|--:|--:|--:|\n",
         began.elapsed().as_secs()
     );
-    of.iter().for_each(|rounds| rounds.report(&mut report));
-    println!("{report}");
+    for rounds in &of {
+        rounds.report(&mut report);
+    }
+    eprintln!("{report}");
     if let Some(path) = std::env::var_os("SOAK_REPORT") {
         std::fs::write(path, report).expect("a file");
     }

@@ -121,11 +121,10 @@ fn read(bytes: &[u8]) -> Answer {
     let body = body.get(4..).unwrap_or_default();
     let head = String::from_utf8_lossy(head);
     let header = |name: &str| {
-        let named = head.lines().find_map(|line| {
+        head.lines().find_map(|line| {
             let (found, value) = line.split_once(':')?;
             found.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
-        });
-        named
+        })
     };
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     let body = if header("transfer-encoding").is_some() { unchunked(body) } else { body.to_vec() };

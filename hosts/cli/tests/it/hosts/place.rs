@@ -133,7 +133,7 @@ impl Host {
         process::commands(self.child.id()).len()
     }
 
-    /// What it holds once it has nothing to do: processes that were told to end need a moment.
+    /// Its resources once it has nothing to do: processes that were told to end need a moment.
     pub(crate) fn held(&self, place: &Place) -> Held {
         let began = Instant::now();
         while self.commands() > 0 && began.elapsed() < super::PATIENCE {

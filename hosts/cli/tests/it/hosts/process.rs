@@ -1,7 +1,6 @@
 //! The resources that a process holds.
 
 use std::fs;
-use std::ops::Sub;
 use std::path::Path;
 
 /// The resources of a process and of those that it started, at one moment.
@@ -17,7 +16,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// What each kind of resource is called in reports, and its number here.
+    /// Names of the resources in reports, with their numbers here.
     pub(crate) fn named(&self) -> [(&'static str, u64); 5] {
         let Self { resident_kib, descriptors, threads, processes, files } = *self;
         [
@@ -90,24 +89,21 @@ fn files_below(directory: &Path) -> u64 {
         .sum()
 }
 
-/// How much a resource grows for each thousand of operations: the slope of the line that fits the samples best.
-pub(crate) fn slope(samples: &[(u64, u64)]) -> f64 {
-    let count = samples.len() as f64;
-    let mean =
-        |of: fn(&(u64, u64)) -> u64| samples.iter().map(|sample| of(sample) as f64).sum::<f64>() / count;
-    let (middle, height) = (mean(|sample| sample.0), mean(|sample| sample.1));
-    let (mut above, mut below) = (0.0, 0.0);
-    for (operations, held) in samples {
-        let along = (*operations as f64).sub(middle);
-        above += along * (*held as f64 - height);
-        below += along * along;
-    }
-    if below == 0.0 { 0.0 } else { above / below * 1000.0 }
+/// How much a resource grows for each thousand of operations, in thousandths: the slope of the line that fits the samples best.
+pub(crate) fn slope(samples: &[(u64, u64)]) -> i128 {
+    let sum = |of: &dyn Fn(i128, i128) -> i128| -> i128 {
+        samples.iter().map(|(operations, held)| of((*operations).into(), (*held).into())).sum()
+    };
+    let count = sum(&|_, _| 1);
+    let (along, held) = (sum(&|operations, _| operations), sum(&|_, held| held));
+    let above = count * sum(&|operations, held| operations * held) - along * held;
+    let below = count * sum(&|operations, _| operations * operations) - along * along;
+    (above * 1_000_000).checked_div(below).unwrap_or_default()
 }
 
 #[test]
 fn a_slope_is_growth_for_each_thousand() {
-    assert_eq!(slope(&[(0, 10), (1000, 12), (2000, 14)]), 2.0);
-    assert_eq!(slope(&[(0, 7), (500, 7)]), 0.0);
-    assert_eq!(slope(&[(5, 7)]), 0.0);
+    assert_eq!(slope(&[(0, 10), (1000, 12), (2000, 14)]), 2_000);
+    assert_eq!(slope(&[(0, 7), (500, 7)]), 0);
+    assert_eq!(slope(&[(5, 7)]), 0);
 }

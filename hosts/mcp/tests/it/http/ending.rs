@@ -26,6 +26,7 @@ async fn patient(calls: State<Calls>) -> String {
 
 /// Blocks a thread, whoever cancels it.
 #[tool(read_only)]
+#[allow(clippy::needless_pass_by_value, reason = "a tool is given its services by value")]
 fn stubborn(calls: State<Calls>) -> String {
     calls.begun.add_permits(1);
     while !calls.may_end.load(Ordering::SeqCst) {

@@ -356,7 +356,7 @@ impl Builder {
     }
 
     /// Sets the function that gets the problems of the history that [`keeps_history`](Self::keeps_history) keeps:
-    /// see [`JsonlOptions::on_problem`](crate::history::JsonlOptions::on_problem).
+    /// that it cannot be opened, and those of [`JsonlOptions::on_problem`](crate::history::JsonlOptions::on_problem).
     #[must_use]
     pub fn on_history_problem(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.history_report = Report::to(report);

@@ -119,7 +119,7 @@ impl Report {
         Self(Some(Arc::new(report)))
     }
 
-    fn tell(&self, text: &str) {
+    pub(crate) fn tell(&self, text: &str) {
         match &self.0 {
             // A function that panics must not end the writer.
             Some(report) => drop(catch_unwind(AssertUnwindSafe(|| report(text)))),

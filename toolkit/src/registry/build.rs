@@ -158,12 +158,16 @@ fn keep_history(
     report: Option<Report>,
 ) -> Option<Diagnostic> {
     let report = report.filter(|_| settings.history.is_none())?;
-    match keep::open(data_dir, configuration.history(), &settings.redactor, report) {
+    match keep::open(data_dir, configuration.history(), &settings.redactor, report.clone()) {
         Ok(history) => {
             settings.history = history;
             None
         }
-        Err(diagnostic) => Some(diagnostic),
+        Err(diagnostic) => {
+            // A host that runs for long may show no diagnostics.
+            report.tell(&diagnostic.message);
+            Some(diagnostic)
+        }
     }
 }
 

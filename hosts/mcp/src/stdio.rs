@@ -47,8 +47,8 @@ pub enum ServeError {
 /// whatever tools print: from here on everything printed in this process goes to standard error, and standard input is empty
 /// for all other readers. So this is called once, and first.
 ///
-/// At most [`ServerOptions::max_in_flight`] requests are handled at once. Further ones wait, and once 8192 of them, or 4 MiB, wait, nothing
-/// more is read until a request is answered, unless calls wait for an answer of the client: then further requests are refused. No request
+/// At most [`ServerOptions::max_in_flight`] requests are handled at once. Further ones wait, and once 8192 of them, or 32 MiB, wait, further
+/// ones are refused if the client reads its answers; if not, nothing more is read. No request
 /// begins while 4 MiB of answers are not read.
 ///
 /// # Errors
@@ -70,7 +70,8 @@ pub async fn serve_stdio_with(
     options: ServerOptions,
 ) -> Result<(), ServeError> {
     let limits = Limits { max_in_flight: options.max_in_flight.max(1), read_within: options.read_within };
-    let shutdown = options.shutdown.clone();
+    // The end of this client ends no other.
+    let shutdown = options.shutdown.child_token();
     let server = ToolServer::with_options(toolkit, caller, options);
     let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
     let lines = InFlight::new(Lines::new(input, output), limits, move || reader.is_gone());

@@ -120,6 +120,9 @@ pub struct HttpService<H = ToolServer> {
     options: Arc<HttpOptions>,
 }
 
+/// Time between the end of the streams and that of the sessions of rmcp, with which its streams would end without a word.
+const AFTER_STREAMS: Duration = Duration::from_millis(500);
+
 /// The end of the sessions of rmcp some time after the shutdown.
 struct Over {
     token: CancellationToken,
@@ -137,6 +140,8 @@ impl Over {
             let (ending, token) = (ending(), self.token.clone());
             Owned::new(async move {
                 ending.over().await;
+                // Streams that end by themselves tell the reason.
+                tokio::time::sleep(AFTER_STREAMS).await;
                 token.cancel();
             })
         });

@@ -49,7 +49,7 @@ pub(crate) fn in_use(id: &RequestId) -> ErrorData {
 /// The error for a request beyond those that may wait, while calls wait for answers of the client.
 pub(crate) fn too_many_requests(max: usize) -> ErrorData {
     let message = format!(
-        "too many requests wait (at most {max}, or 4 MiB); answer the server's own requests, and send this one again after others are \
+        "too many requests wait (at most {max}, or 32 MiB); answer the server's own requests, and send this one again after others are \
          answered"
     );
     ErrorData::internal_error(message, None)

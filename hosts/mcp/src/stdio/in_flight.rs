@@ -6,13 +6,13 @@
 
 use super::lines::Lines;
 use super::message::Message;
-use super::places::{Place, Places};
+use super::places::{FormerPlace, Place, Places};
 use super::queue::{MAX_QUEUED, Queue};
 use crate::server::faults::{in_use, too_many_requests, too_many_subscriptions};
 use crate::turns::Turns;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorData, GetExtensions as _, JsonRpcMessage, JsonRpcRequest,
-    RequestId,
+    RequestId, ServerNotification,
 };
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -49,6 +49,7 @@ pub(super) struct InFlight<R, W> {
     shared: Arc<Shared>,
     limits: Limits,
     places: Places,
+    subscriptions: Places,
     /// Requests without a place.
     queue: Queue,
     turns: Turns,
@@ -81,7 +82,16 @@ enum Received {
     /// Its answer is being written.
     Answered(#[expect(dead_code, reason = "it is held until the answer is written")] Place),
     /// A subscription, which has no answer before its end.
-    Lasting,
+    Lasting(Place),
+    /// Cancelled, so that it has no answer. Its handler may go on for a while; a request that had its ID would get the handler's answer.
+    Cancelled(FormerPlace),
+}
+
+impl Received {
+    /// Returns true if nothing is left of a cancelled request.
+    fn is_gone(&self) -> bool {
+        matches!(self, Self::Cancelled(place) if !place.is_taken())
+    }
 }
 
 impl Shared {
@@ -89,14 +99,40 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of an answer that will be written. Returns the ID of its request, unless it is a refusal of another one with that ID.
+    /// Takes note of an answer that will be written. Returns the ID of its request, unless that was cancelled, or it is a refusal of another
+    /// one with that ID.
     fn answers(&self, id: &RequestId) -> Option<RequestId> {
         let mut requests = self.lock();
         let request = requests.received.get_mut(id)?;
-        if let Received::Begun(place) = request {
-            *request = Received::Answered(place.clone());
+        match request {
+            Received::Begun(place) => *request = Received::Answered(place.clone()),
+            Received::Cancelled(_) => return None,
+            Received::Queued | Received::Answered(_) | Received::Lasting(_) => {}
         }
         Some(id.clone())
+    }
+
+    /// Takes note of a cancellation. Returns true if the request was in the queue.
+    fn cancelled(&self, id: &RequestId) -> bool {
+        let mut requests = self.lock();
+        requests.received.retain(|_, request| !request.is_gone());
+        let Some(request) = requests.received.get_mut(id) else { return false };
+        match request {
+            Received::Queued => {
+                requests.received.remove(id);
+                true
+            }
+            Received::Begun(place) | Received::Lasting(place) => {
+                let former = place.former();
+                let place = std::mem::replace(request, Received::Cancelled(former));
+                // The place is given up without the lock.
+                drop(requests);
+                drop(place);
+                false
+            }
+            // The answer is written whatever the client wants.
+            Received::Answered(_) | Received::Cancelled(_) => false,
+        }
     }
 }
 
@@ -113,6 +149,7 @@ where
         let changed = lines.output().changed();
         Self {
             places: Places::new(limits.max_in_flight, Arc::clone(&changed)),
+            subscriptions: Places::new(limits.max_in_flight, Arc::clone(&changed)),
             shared: Arc::new(Shared { requests: Mutex::default(), changed }),
             lines,
             limits,
@@ -132,23 +169,22 @@ where
 
     /// Takes note of a message. Returns `None` if it is refused, or waits.
     fn received(&mut self, message: Message) -> Option<Message> {
-        let mut requests = self.shared.lock();
+        let requests = || self.shared.lock();
         match &message {
             JsonRpcMessage::Request(_) => {}
             JsonRpcMessage::Notification(notification) => {
                 // A cancelled request has no answer.
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
-                    && let Some(Received::Queued) = requests.received.remove(id)
+                    && self.shared.cancelled(id)
                 {
                     self.queue.remove(id);
                     return None;
                 }
             }
-            JsonRpcMessage::Response(answer) => requests.asked.retain(|id| *id != answer.id),
-            JsonRpcMessage::Error(answer) => requests.asked.retain(|id| Some(id) != answer.id.as_ref()),
+            JsonRpcMessage::Response(answer) => requests().asked.retain(|id| *id != answer.id),
+            JsonRpcMessage::Error(answer) => requests().asked.retain(|id| Some(id) != answer.id.as_ref()),
         }
-        drop(requests);
         match message {
             JsonRpcMessage::Request(request) => self.requested(request),
             other => Some(other),
@@ -160,12 +196,14 @@ where
         let max = self.limits.max_in_flight;
         let mut requests = self.shared.lock();
         let is_lasting = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-        let subscriptions = || requests.received.values().filter(|other| matches!(other, Received::Lasting));
-        let refused = if requests.received.contains_key(&request.id) {
+        let is_ping = matches!(request.request, ClientRequest::PingRequest(_));
+        let passes = is_ping && self.places.taken() < 2 * max && !self.lines.output().is_full();
+        let is_in_use = requests.received.get(&request.id).is_some_and(|earlier| !earlier.is_gone());
+        let refused = if is_in_use {
             Some(in_use(&request.id))
-        } else if is_lasting && subscriptions().count() >= max {
+        } else if is_lasting && (self.subscriptions.are_taken() || self.lines.output().is_full()) {
             Some(too_many_subscriptions(max))
-        } else if !is_lasting && self.queue.is_full() {
+        } else if !is_lasting && !passes && self.queue.is_full() {
             Some(too_many_requests(MAX_QUEUED))
         } else {
             None
@@ -177,11 +215,14 @@ where
             return None;
         }
         if is_lasting {
-            requests.received.insert(request.id.clone(), Received::Lasting);
+            // The acknowledgment may not be read: the place is free again at the end of the handler.
+            let place = self.subscriptions.take();
+            let mut request = request;
+            request.request.extensions_mut().insert(place.clone());
+            requests.received.insert(request.id.clone(), Received::Lasting(place));
             return Some(JsonRpcMessage::Request(request));
         }
-        let is_ping = matches!(request.request, ClientRequest::PingRequest(_));
-        if self.queue.is_empty() && self.may_begin() || is_ping && self.places.taken() < 2 * max {
+        if self.queue.is_empty() && self.may_begin() || passes {
             drop(requests);
             return Some(self.begun(request));
         }
@@ -226,7 +267,8 @@ where
             let error = ErrorData::internal_error("the client has closed its input", None);
             return Some(Next::Message(Box::new(JsonRpcMessage::error(error, Some(id)))));
         }
-        let is_over = requests.received.values().all(|request| matches!(request, Received::Lasting));
+        let is_over = |request| matches!(request, &Received::Lasting(_) | &Received::Cancelled(_));
+        let is_over = requests.received.values().all(is_over);
         drop(requests);
         (is_over || (self.is_gone)()).then_some(Next::End)
     }
@@ -246,10 +288,11 @@ where
         self.is_unread_at().into_iter().chain(poll).min()
     }
 
-    /// Returns true if messages are read: there is a place in the queue, or calls wait for answers of the client, before which it may have
-    /// sent more requests than the queue takes.
+    /// Returns true if messages are read: there is a place in the queue; or the client reads, or calls wait for its answers, and the
+    /// cancellation or the answer that makes room may come after more requests than the queue takes.
     fn reads(&self) -> bool {
-        !self.has_ended && (!self.queue.is_full() || !self.shared.lock().asked.is_empty())
+        let is_read = || self.lines.output().stands_since().is_none() || !self.shared.lock().asked.is_empty();
+        !self.has_ended && (!self.queue.is_full() || is_read())
     }
 }
 
@@ -303,7 +346,14 @@ where
                 self.shared.changed.notify_one();
                 None
             }
-            JsonRpcMessage::Notification(_) => None,
+            JsonRpcMessage::Notification(notification) => {
+                // A question that is given up has no answer.
+                if let ServerNotification::CancelledNotification(cancelled) = &notification.notification {
+                    let given_up = &cancelled.params.request_id;
+                    self.shared.lock().asked.retain(|id| Some(id) != given_up.as_ref());
+                }
+                None
+            }
         };
         let (sending, shared) = (self.lines.send(message), Arc::clone(&self.shared));
         async move {

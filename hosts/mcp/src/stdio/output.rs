@@ -102,7 +102,11 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 return Err(io::Error::new(io::ErrorKind::NotConnected, "the client is gone"));
             };
             if writer.batch.is_empty() {
-                return stream.flush().await;
+                return tokio::select! {
+                    biased;
+                    flushed = stream.flush() => flushed,
+                    () = self.0.abandoned.cancelled() => Err(io::ErrorKind::TimedOut.into()),
+                };
             }
             let written = tokio::select! {
                 biased;

@@ -1,7 +1,7 @@
 //! The places of a client's requests: how many of them are handled at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 /// The places of one client.
@@ -40,7 +40,25 @@ impl Places {
 /// A place that a request holds: until its answer is written, and until the end of its handler, in whose context a copy is. A request
 /// that was cancelled has no answer, but its handler may go on.
 #[derive(Debug, Clone)]
-pub(super) struct Place(#[expect(dead_code, reason = "it is free when the last copy is dropped")] Arc<Taken>);
+pub(super) struct Place(Arc<Taken>);
+
+impl Place {
+    /// Returns a reference that does not hold the place.
+    pub(super) fn former(&self) -> FormerPlace {
+        FormerPlace(Arc::downgrade(&self.0))
+    }
+}
+
+/// The place of a request that was cancelled.
+#[derive(Debug)]
+pub(super) struct FormerPlace(Weak<Taken>);
+
+impl FormerPlace {
+    /// Returns true while the handler of the request holds it.
+    pub(super) fn is_taken(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
 
 #[derive(Debug)]
 struct Taken(Arc<Shared>);

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub(super) const MAX_QUEUED: usize = 8192;
 
 /// Maximum size of the requests that wait together, in bytes of their lines. The first may be larger.
-pub(super) const MAX_QUEUED_BYTES: usize = 4 << 20;
+pub(super) const MAX_QUEUED_BYTES: usize = 32 << 20;
 
 type Request = JsonRpcRequest<ClientRequest>;
 

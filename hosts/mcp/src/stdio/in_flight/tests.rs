@@ -215,14 +215,65 @@ async fn crowd(client: &mut Client, served: &mut Served) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_read_while_the_queue_is_full() {
+async fn requests_beyond_the_queue_are_refused_so_that_a_cancellation_can_make_room() {
     let (mut client, mut served) = Client::with_max(1);
     client.send(request(0)).await;
     assert_eq!(next_id(&mut served).await, 0);
+    // The refusals are not read, so that reading stops.
     let sent = crowd(&mut client, &mut served).await;
-    // The last ones are in the stream, and in the buffer of lines.
     assert!((MAX_QUEUED..2 * MAX_QUEUED).contains(&sent), "{sent}");
     assert_eq!(served.queue.len(), MAX_QUEUED);
+    let refused = client.message().await;
+    assert_eq!(refused["id"], MAX_QUEUED + 1, "{refused}");
+
+    let (mut client, mut served) = Client::with_max(1);
+    client.send(request(0)).await;
+    assert_eq!(next_id(&mut served).await, 0);
+    let mut input = client.input.take().unwrap();
+    tokio::spawn(async move {
+        for id in 1..=MAX_QUEUED {
+            let line = format!("{}\n", request(u32::try_from(id).unwrap()));
+            input.write_all(line.as_bytes()).await.unwrap();
+        }
+        input.write_all(format!("{}\n{}\n", ping(1_000_000), cancel(0)).as_bytes()).await.unwrap();
+    });
+    assert_eq!(json(served.receive().await)["method"], "ping");
+    assert_eq!(json(served.receive().await)["method"], "notifications/cancelled");
+    // The ping has a place of its own, and the place of the request is free.
+    answer(&mut served, 1_000_000).await;
+    assert_eq!(next_id(&mut served).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_is_in_use_until_the_handler_of_a_cancelled_request_ends() {
+    let (mut client, mut served) = Client::new();
+    client.send(request(1)).await;
+    let handled = served.receive().await;
+    client.send(cancel(1)).await;
+    assert_eq!(json(served.receive().await)["method"], "notifications/cancelled");
+    client.send(request(1)).await;
+    assert!(waits(&mut served).await);
+    assert!(client.message().await["error"]["message"].as_str().unwrap().contains("in use"));
+    drop(handled);
+    client.send(request(1)).await;
+    assert_eq!(next_id(&mut served).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_holds_its_place_until_its_handler_ends() {
+    let (mut client, mut served) = Client::with_max(1);
+    let listen = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": {"notifications": {}}});
+    client.send(listen(1)).await;
+    let handled = served.receive().await;
+    assert!(handled.is_some());
+    client.send(cancel(1)).await;
+    assert_eq!(json(served.receive().await)["method"], "notifications/cancelled");
+    client.send(listen(2)).await;
+    assert!(waits(&mut served).await);
+    assert_eq!(client.message().await["id"], 2);
+    drop(handled);
+    client.send(listen(3)).await;
+    assert_eq!(next_id(&mut served).await, 3);
 }
 
 #[tokio::test(start_paused = true)]

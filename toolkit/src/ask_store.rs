@@ -120,6 +120,11 @@ impl AskKeeper {
         *self.lock().calls.entry(call.clone()).or_default() += 1;
     }
 
+    /// Returns true if a call is under way.
+    pub(crate) fn is_live(&self, call: &(String, String)) -> bool {
+        self.lock().calls.contains_key(call)
+    }
+
     /// Notes that a call is over. Returns true if no other call under way has the same id in the same session.
     pub(crate) fn leave(&self, call: &(String, String), asking: Option<&(String, usize)>) -> bool {
         let mut live = self.lock();

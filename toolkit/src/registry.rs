@@ -182,7 +182,8 @@ impl Toolkit {
     /// given a result without being made again. A call that is made has them removed with its result. Does nothing without a store; a failure is
     /// logged.
     pub async fn forget_asks(&self, session_id: &str, call_id: &str) {
-        if let Some(keeper) = &self.0.settings.ask_store {
+        let Some(keeper) = &self.0.settings.ask_store else { return };
+        if !keeper.is_live(&(session_id.to_owned(), call_id.to_owned())) {
             keeper.forget(session_id, call_id).await;
         }
     }

@@ -14,7 +14,7 @@ use crate::transcript::{
     Conversation, DamagedTranscript, Header, Pending, Record, TranscriptError, TranscriptMessage,
     Transcripts, VERSION, new_id, now,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use toolkit::{
@@ -223,7 +223,8 @@ impl Session {
         };
         let writer = transcripts.as_ref().map(|transcripts| transcripts.create(&header)).transpose()?;
         let redactor = agent.0.toolkit.redactor().clone();
-        let journal = Journal { writer, conversation: Conversation::default(), redactor };
+        let journal =
+            Journal { writer, conversation: Conversation::default(), redactor, missing: VecDeque::new() };
         Ok(Self::new(agent, journal, header, is_owner))
     }
 
@@ -249,7 +250,12 @@ impl Session {
             }
         }
         let redactor = agent.0.toolkit.redactor().clone();
-        let journal = Journal { writer: Some(writer), conversation: loaded.conversation, redactor };
+        let journal = Journal {
+            writer: Some(writer),
+            conversation: loaded.conversation,
+            redactor,
+            missing: VecDeque::new(),
+        };
         let is_owner = loaded.header.session == format!("agent {}", loaded.header.id);
         let mut session = Self::new(agent, journal, loaded.header, is_owner);
         session.files = files;

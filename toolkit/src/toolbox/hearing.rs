@@ -71,10 +71,11 @@ impl ToolContext {
                 ));
             }
         }
+        // Also of one that came by a shared question, or after the machine slept.
+        if answer.at > ask.expires_at() {
+            answer.reply = asks.too_late().into();
+        }
         if is_kept {
-            if answer.at > ask.expires_at() {
-                answer.reply = asks.too_late().into();
-            }
             answer.reply = Asks::accept(&ask, memory, answer.reply).await;
         }
         match shown {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use toolkit_core::ask::{PendingAsk, Question};
+use toolkit_core::ask::{AllowScope, Answer, PendingAsk, Question};
 use toolkit_core::call::CallArguments;
 use toolkit_core::caller::Caller;
 use toolkit_core::error::{ToolError, ToolErrorKind};
@@ -51,7 +51,12 @@ impl LiveCall {
     pub(super) async fn end(&mut self, outcome: Option<&Result<ToolOutput, ToolError>>) {
         let is_interrupted = self.call.interrupt.as_ref().is_some_and(CancellationToken::is_cancelled);
         let is_aborted = matches!(outcome, Some(Err(error)) if error.kind() == ToolErrorKind::Aborted);
-        let waits = is_interrupted && is_aborted && self.call.state().open > 0;
+        // One that has asked nothing yet may have a question, and its answer, from an earlier process.
+        let may_wait = || {
+            let state = self.call.state();
+            state.open > 0 || state.decided.is_empty()
+        };
+        let waits = is_interrupted && is_aborted && may_wait();
         if self.leave() && !waits {
             self.call.keeper.forget(&self.call.call.0, &self.call.call.1).await;
         }
@@ -163,8 +168,12 @@ impl KeptAsk<'_> {
         store.remove(&self.digest).await
     }
 
-    /// Notes the answer, for the case that the call asks another question before it acts.
-    pub(super) fn decided(self, ask: PendingAsk, answer: KeptAnswer) {
+    /// Notes the answer, for the case that the call asks another question before it acts. An approval for longer was remembered when it was
+    /// given, and may be revoked before the call begins again.
+    pub(super) fn decided(self, ask: PendingAsk, mut answer: KeptAnswer) {
+        if let Answer::Allow { scope, .. } = &mut answer.reply.answer {
+            *scope = AllowScope::Once;
+        }
         let mut state = self.call.state();
         state.open = state.open.saturating_sub(1);
         state.decided.push(DecidedAsk { digest: self.digest, ask, answer, is_put_again: false });

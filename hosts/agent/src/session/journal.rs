@@ -3,6 +3,7 @@
 use crate::fail_points;
 use crate::redaction::without_secrets;
 use crate::transcript::{Conversation, Header, Kind, Record, TranscriptError, VERSION, Writer};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use toolkit::text::Redactor;
 use toolkit_models::Message;
@@ -13,6 +14,8 @@ pub(crate) struct Journal {
     pub(crate) conversation: Conversation,
     /// It knows the secrets of the configuration: no line has one.
     pub(super) redactor: Redactor,
+    /// Lines that count and could not be written. They come before any further line.
+    pub(super) missing: VecDeque<Record>,
 }
 
 impl Journal {
@@ -20,10 +23,17 @@ impl Journal {
     pub(crate) fn record(&mut self, record: &Record) -> Result<(), TranscriptError> {
         let kept = self.kept(record)?;
         let record = kept.as_ref().unwrap_or(record);
-        if let Some(writer) = &self.writer {
-            writer.append(record)?;
-        }
+        self.write(record)?;
         self.apply(record)
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), TranscriptError> {
+        let Some(writer) = &self.writer else { return Ok(()) };
+        while let Some(earlier) = self.missing.front() {
+            writer.append(earlier)?;
+            self.missing.pop_front();
+        }
+        writer.append(record)
     }
 
     /// Returns the line as it is written, without secrets and nested so little that it can be read; `None` if it is that already.
@@ -41,15 +51,17 @@ impl Journal {
         self.writer.is_some()
     }
 
-    /// Lets a line count that could not be written, so that at least this process has a whole conversation.
+    /// Lets a line count that could not be written, so that at least this process has a whole conversation. It is written before the next one,
+    /// without which the transcript could not be read.
     pub(crate) fn record_anyway(&mut self, record: &Record) -> Result<(), TranscriptError> {
-        let recorded = self.record(record);
-        if recorded.is_err()
-            && let Ok(kept) = self.kept(record)
-        {
-            let _ = self.apply(kept.as_ref().unwrap_or(record));
+        let kept = self.kept(record)?;
+        let record = kept.as_ref().unwrap_or(record);
+        let written = self.write(record);
+        if written.is_err() {
+            self.missing.push_back(record.clone());
         }
-        recorded
+        let applied = self.apply(record);
+        written.and(applied)
     }
 
     fn apply(&mut self, record: &Record) -> Result<(), TranscriptError> {
@@ -102,13 +114,17 @@ impl Journal {
         })
     }
 
-    /// Returns the work that begins a segment, which blocks; `None` if the lines are not written, or calls have no results.
+    /// Returns the work that begins a segment, which blocks; `None` if the lines are not written, or not all of them, or calls have no results.
     pub(super) fn segment(
         &self,
         header: &Header,
         files: &[PathBuf],
     ) -> Result<Option<impl FnOnce() -> Result<(), TranscriptError> + Send + use<>>, TranscriptError> {
         let Some(writer) = self.writer.clone() else { return Ok(None) };
+        if !self.missing.is_empty() {
+            // They belong to the earlier segment.
+            return Ok(None);
+        }
         let Some(carried) = self.conversation.carried(files.to_vec()) else { return Ok(None) };
         let record = Record::Carried(Box::new(carried));
         let record = self.kept(&record)?.unwrap_or(record);

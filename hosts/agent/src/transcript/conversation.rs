@@ -378,7 +378,7 @@ impl Item {
 /// A text without its middle, if it is longer than `max_chars`.
 pub(crate) fn shortened(text: &str, max_chars: usize) -> Option<String> {
     let count = text.chars().count();
-    if count <= max_chars + MARKER_CHARS {
+    if count <= max_chars.saturating_add(MARKER_CHARS) {
         return None;
     }
     let (head, tail) = (max_chars - max_chars / 3, max_chars / 3);

@@ -13,6 +13,8 @@ use toolkit_core::unix_time;
 const LINGER: Duration = Duration::from_millis(2);
 /// The number of polls before the writer sleeps.
 const LOOKS: u32 = 50;
+/// Pause before the number of lost records is written again, if it could not be.
+const RETRY: Duration = Duration::from_secs(1);
 /// The maximum number of written records that the recording threads are left to free, and the maximum size of such a
 /// record. An allocator is faster if a thread frees what it allocated.
 const MAX_SPENT: usize = 1024;
@@ -122,6 +124,8 @@ fn wait(shared: &Shared, batch: &mut VecDeque<Item>) -> (u64, bool) {
             looks += 1;
             linger(shared, queue)
         } else if queue.untold > 0 {
+            queue.state = State::Asleep;
+            queue = shared.work.wait_timeout(queue, RETRY).unwrap_or_else(PoisonError::into_inner).0;
             break;
         } else {
             queue.state = State::Asleep;

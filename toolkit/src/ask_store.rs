@@ -48,6 +48,11 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send 
 ///    [`Toolkit::forget_asks`](crate::Toolkit::forget_asks); one that removes a session removes its questions, by their
 ///    [origin](PendingAsk::origin).
 /// 7. A step that fails before the function acts fails the call, and nothing of the function is done. A `remove_call` that fails is logged.
+/// 8. The future of a step may be dropped before it is done, with the call that was cancelled: what the store does in another thread must not
+///    come after a `remove_call` of the same call that began later.
+///
+/// The ids of a session's calls must differ while any of them is under way or waits in the store, also those of several conversations that share
+/// the session: `remove_call` cannot tell them apart.
 pub trait AskStore: Send + Sync + 'static {
     /// Returns a kept question.
     fn get<'a>(&'a self, digest: &'a str) -> Keeping<'a, Option<PendingAsk>>;

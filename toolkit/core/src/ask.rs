@@ -256,7 +256,8 @@ impl Ask {
 
     /// Declares that the call has done nothing yet that would have to be undone or must not be done twice. If the host is killed while the
     /// question waits, it may then begin the call again, and ask again; without the declaration it cannot know. This holds for each question of a
-    /// call that has several.
+    /// call that has several. A tool that gives the wait up, as with a time limit of its own, and acts in another way must not declare it: the call would
+    /// still count as one that waits.
     #[must_use]
     pub fn before_acting(mut self) -> Self {
         self.before_acting = true;

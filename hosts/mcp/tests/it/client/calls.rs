@@ -34,7 +34,7 @@ async fn tools_of_a_server_are_tools_here() {
             "served__sum",
         ]
     );
-    let ServerState::Ready { tools: 10, about } = host.state("served") else { panic!("{}", host.noticed()) };
+    let ServerState::Ready { tools: 11, about } = host.state("served") else { panic!("{}", host.noticed()) };
     assert!(about.starts_with("toolkit ") && about.contains("protocol 2026-07-28"), "{about}");
     let tool = toolbox.tool("served__sum").unwrap();
     assert_eq!(tool.description(), "Adds numbers.");

@@ -253,7 +253,7 @@ async fn an_id_is_in_use_until_the_handler_of_a_cancelled_request_ends() {
     assert_eq!(json(served.receive().await)["method"], "notifications/cancelled");
     client.send(request(1)).await;
     assert!(waits(&mut served).await);
-    assert!(client.message().await["error"]["message"].as_str().unwrap().contains("in use"));
+    assert!(client.message().await["error"]["message"].as_str().unwrap().contains("in progress"));
     drop(handled);
     client.send(request(1)).await;
     assert_eq!(next_id(&mut served).await, 1);

@@ -49,6 +49,7 @@ mod request_body;
 mod revoked;
 #[cfg(feature = "http")]
 mod shared_token;
+#[cfg(feature = "http")]
 mod tokens;
 #[cfg(feature = "http")]
 mod upgrades;

@@ -7,6 +7,9 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
+
+use super::ready::lives;
 use crate::socket;
 
 /// Delay after a job before the next supervisor is started, so as not to slow down the job's own start.
@@ -23,8 +26,10 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Gives the supervisor the socket of a job. Returns true if it lives to receive it.
+    ///
+    /// That its end is open does not say so: a process that it has just created has a copy of it.
     pub(super) fn give(&self, job: BorrowedFd<'_>) -> bool {
-        socket::send(&self.jobs, &[0], &[job], true).is_ok()
+        Pid::from_raw(self.pid).is_some_and(lives) && socket::send(&self.jobs, &[0], &[job], true).is_ok()
     }
 }
 
@@ -76,6 +81,12 @@ impl Next {
             Some(kind) if waiting.is_some() => kind.waiting = waiting,
             _ => self.0.retain(|kind| kind.namespaces != namespaces),
         }
+    }
+
+    /// A process has ended. If it was a supervisor that waits, none is added in its place before the next job of that kind, which
+    /// gets one on arrival.
+    pub(super) fn ended(&mut self, pid: i32) {
+        self.0.retain(|kind| kind.waiting.as_ref().is_none_or(|waiting| waiting.pid != pid));
     }
 
     /// Lets all end.

@@ -32,6 +32,12 @@ fn failed(error: Errno) -> Failure {
     Failure::new(Step::Prepare, error)
 }
 
+/// Returns true if this child of this process has not ended.
+pub(super) fn lives(pid: Pid) -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid), look).is_ok_and(|ended| ended.is_none())
+}
+
 impl Ready {
     /// Makes it, in these namespaces.
     pub(super) fn make(namespaces: i32) -> Result<Self, Failure> {
@@ -56,7 +62,7 @@ impl Ready {
     /// Returns this process, if it lives and is in these namespaces; otherwise creates another.
     pub(super) fn or_make(ready: Option<Self>, namespaces: i32) -> Result<Self, Failure> {
         match ready {
-            Some(ready) if ready.namespaces == namespaces && ready.lives() => Ok(ready),
+            Some(ready) if ready.namespaces == namespaces && lives(ready.pid) => Ok(ready),
             other => {
                 if let Some(other) = other {
                     other.end();
@@ -64,11 +70,6 @@ impl Ready {
                 Self::make(namespaces)
             }
         }
-    }
-
-    fn lives(&self) -> bool {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        waitid(WaitId::Pid(self.pid), look).is_ok_and(|ended| ended.is_none())
     }
 
     /// Ends it, and waits for that.

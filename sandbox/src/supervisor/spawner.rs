@@ -258,6 +258,7 @@ impl Spawner {
         }
         while let Ok(Some(reaped)) = sys::reap(false) {
             self.others.retain(|&pid| pid != reaped.pid);
+            self.next.ended(reaped.pid);
             if let Some(job) = self.supervisors.remove(&reaped.pid)
                 && reaped.status != 0
             {

@@ -144,9 +144,16 @@ async fn a_job_starts_where_what_waited_for_it_was_killed() {
     ends(first.unwrap()).await;
     assert_eq!(contained(&place, "echo one").await, "one\n");
     let (supervisor, first) = ready(1).await[0];
+    // The spawner learns of the end and of the next job at once.
+    let spawner = Pid::from_raw(spawner()).unwrap();
+    kill_process(spawner, Signal::STOP).unwrap();
     kill(supervisor);
     ends(supervisor).await;
-    assert_eq!(contained(&place, "echo two").await, "two\n");
+    let (seen, ()) = tokio::join!(contained(&place, "echo two"), async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        kill_process(spawner, Signal::CONT).unwrap();
+    });
+    assert_eq!(seen, "two\n");
     ends(first.unwrap()).await;
 }
 

@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
         "plugins/llm-task",
     ],
     &["hosts/host"],
+    &["hosts/gateway"],
     &["hosts/cli"],
 ];
 

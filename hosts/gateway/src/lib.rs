@@ -1,0 +1,45 @@
+//! The durable heart of the process in which agents live.
+//!
+//! A message that was accepted is in the [`Store`] before anyone is told so, and stays there until one run has consumed it; the answer of
+//! that run is a row of the outbox in the same transaction that ends the run. So nothing is lost and nothing is done twice, whenever the
+//! process is killed.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolkit_gateway::{Acceptance, NewDelivery, NewMessage, RunEnd, SessionKey, Store, StoreOptions, Target};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! let store = Store::open(directory.path(), StoreOptions::new()).await?;
+//! let key = SessionKey::peer("main", "local", "console", toolkit_gateway::PeerKind::Direct, "ada", None)?;
+//! let target = Target::new("local", "console", "ada");
+//!
+//! // Accepted once, however often the source hands it in.
+//! let message = NewMessage::new("local:console", "1", key.clone(), json!({"text": "hello"})).with_reply_to(target.clone());
+//! let first = store.accept(message.clone()).await?;
+//! assert!(matches!(first, Acceptance::Accepted { .. }));
+//! assert!(matches!(store.accept(message).await?, Acceptance::Again { .. }));
+//!
+//! // One run consumes it, and ends with an answer.
+//! let run = store.claim(4).await?.expect("a message waits");
+//! store.consume(&run.run, vec![run.message.id]).await?;
+//! let answer = NewDelivery::new(target, json!({"text": "Hello, Ada."}));
+//! store.finish(&run.run, RunEnd::Answered, vec![answer]).await?;
+//!
+//! let sending = store.next_delivery("local", "console").await?.expect("an answer waits");
+//! store.delivered(sending.id, Some("platform id".to_owned())).await?;
+//! store.close().await;
+//! # Ok(()) }
+//! ```
+
+mod fail_points;
+mod session_key;
+mod store;
+
+pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
+pub use store::{
+    Acceptance, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts, DeliveryState, Event, EventFilter,
+    Message, MessageId, MessageKind, MessageState, Moment, NewDelivery, NewMessage, Problem, Resumption,
+    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SteerOutcome, Store, StoreError,
+    StoreOptions, Target, WaitCycle,
+};

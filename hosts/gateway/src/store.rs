@@ -1,0 +1,178 @@
+//! The store: one SQLite file that holds what must survive.
+//!
+//! ```text
+//! commands ──► writer     one thread; what waits becomes one transaction, and nobody is told before it is synced
+//! queries  ──► readers    a few connections, on threads that may block
+//! ```
+//!
+//! Each command is one transaction: it happens whole, or not at all. Times come from one [`Clock`]. Nothing outside this module writes
+//! SQL, and nothing in it runs on a thread of the async runtime.
+//!
+//! What a command returned as done is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
+//! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
+
+mod clock;
+mod damage;
+mod events;
+mod files;
+mod inbox;
+mod kept;
+mod migrations;
+mod outbox;
+mod readers;
+mod runs;
+mod sessions;
+mod waits;
+mod writer;
+
+pub use clock::{Clock, Moment};
+pub use damage::{Problem, StoreError};
+pub use events::{Event, EventFilter};
+pub use inbox::{Acceptance, CancelOutcome, Message, MessageId, MessageKind, MessageState, NewMessage};
+pub use outbox::{Delivery, DeliveryCounts, DeliveryState, NewDelivery, Target};
+pub use runs::{Claimed, Resumption, RunEnd, RunId, RunRecord, RunState, SteerOutcome};
+pub use sessions::{SessionFilter, SessionRecord};
+pub use waits::WaitCycle;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+use damage::Fault;
+use files::InUse;
+use readers::Readers;
+use writer::{Writer, Writing};
+
+/// The file's name in the data directory.
+const FILE: &str = "gateway.db";
+
+/// Settings of a store.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    clock: Clock,
+    max_queued: u32,
+}
+
+impl StoreOptions {
+    /// The system's clock, and at most 100 waiting messages in a session.
+    pub fn new() -> Self {
+        Self { clock: Clock::system(), max_queued: 100 }
+    }
+
+    /// Takes times from another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Refuses a message of a person where so many already wait in its session. Results of sub-agents and fires of schedules are not
+    /// counted, and not refused.
+    #[must_use]
+    pub fn with_max_queued(mut self, messages: u32) -> Self {
+        self.max_queued = messages;
+        self
+    }
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The store of a gateway. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: PathBuf,
+    options: StoreOptions,
+    writer: Writer,
+    readers: Readers,
+    /// Held as long as the store is open.
+    _in_use: InUse,
+}
+
+impl Store {
+    /// Opens the store in a data directory, and makes both if they are missing. One process at a time has it open.
+    ///
+    /// A file of an older version is brought up to date, after a copy of it was made beside it.
+    ///
+    /// # Errors
+    ///
+    /// Another process has it open; it is damaged, of a newer version, or cannot be read or written.
+    pub async fn open(directory: &Path, options: StoreOptions) -> Result<Self, StoreError> {
+        let directory = directory.to_owned();
+        let file = directory.join(FILE);
+        let shown = file.clone();
+        let opened = tokio::task::spawn_blocking(move || -> Result<Self, Fault> {
+            let in_use = files::prepare(&directory, &file)?;
+            let mut connection = files::connect(&file)?;
+            migrations::run(&mut connection, &file, migrations::ALL)?;
+            let last_event = events::last(&connection)?;
+            let writer = Writer::start(connection, options.clock.clone(), last_event)?;
+            let readers = Readers::new(file.clone());
+            Ok(Self(Arc::new(Inner { file, options, writer, readers, _in_use: in_use })))
+        });
+        match opened.await {
+            Ok(opened) => opened.map_err(|fault| fault.at(&shown)),
+            Err(_) => Err(Fault::Closed.at(&shown)),
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.0.file
+    }
+
+    /// The clock of the store.
+    pub fn clock(&self) -> &Clock {
+        &self.0.options.clock
+    }
+
+    /// Carries out what was handed over, and closes the file. Commands of other copies of the store fail from then on.
+    pub async fn close(&self) {
+        self.0.writer.close().await;
+        self.0.readers.close();
+    }
+
+    /// Writes a consistent copy into a new file, while the store is in use.
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be written.
+    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let (file, to) = (self.0.file.clone(), to.to_owned());
+        self.read(move |_| files::back_up(&file, &to)).await
+    }
+
+    /// Checks the whole file, and returns what is wrong with it; nothing, if it is sound. It reads all of it.
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.read(files::check).await
+    }
+
+    /// The number of the last event, as it grows.
+    pub fn last_event(&self) -> watch::Receiver<i64> {
+        self.0.writer.last_event()
+    }
+
+    /// Carries out one command as one transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Writing<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.0.writer.run(act).await.map_err(|fault| fault.at(&self.0.file))
+    }
+
+    /// Answers one question from what is committed.
+    async fn read<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.0.readers.run(act).await.map_err(|fault| fault.at(&self.0.file))
+    }
+}

@@ -1,0 +1,112 @@
+-- Times are milliseconds since 1970 in UTC. Each table says how long its rows are kept; the clean-up of the gateway removes older ones.
+
+-- Kept until it is removed by a person; an archived one is listed on request alone.
+CREATE TABLE sessions (
+    key         TEXT PRIMARY KEY,
+    agent       TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    person      TEXT,
+    parent      TEXT REFERENCES sessions (key) ON DELETE SET NULL,
+    label       TEXT,
+    transcript  TEXT,
+    created_at  INTEGER NOT NULL,
+    active_at   INTEGER NOT NULL,
+    archived_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, label) WHERE label IS NOT NULL AND archived_at IS NULL;
+CREATE INDEX sessions_by_activity ON sessions (active_at);
+CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
+
+-- Kept 90 days after their end.
+CREATE TABLE runs (
+    id          TEXT PRIMARY KEY,
+    session     TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    message     INTEGER NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('running', 'waiting', 'answered', 'failed', 'cancelled')),
+    resumptions INTEGER NOT NULL DEFAULT 0,
+    is_planned  INTEGER NOT NULL DEFAULT 0,
+    reason      TEXT,
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- A session runs one run at a time.
+CREATE UNIQUE INDEX runs_in_flight ON runs (session) WHERE ended_at IS NULL;
+CREATE INDEX runs_by_session ON runs (session, started_at);
+CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
+
+-- Kept 30 days after they were consumed or cancelled: for so long, a message that its source hands in again is known.
+CREATE TABLE inbox (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    source      TEXT NOT NULL,
+    external_id TEXT NOT NULL,
+    session     TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    sender      TEXT,
+    kind        TEXT NOT NULL CHECK (kind IN ('message', 'result', 'fire')),
+    body        TEXT NOT NULL,
+    reply_to    TEXT,
+    state       TEXT NOT NULL CHECK (state IN ('queued', 'claimed', 'consumed', 'cancelled')),
+    run         TEXT REFERENCES runs (id) ON DELETE SET NULL,
+    accepted_at INTEGER NOT NULL,
+    changed_at  INTEGER NOT NULL,
+    UNIQUE (source, external_id)
+) STRICT;
+
+CREATE INDEX inbox_queued ON inbox (session, id) WHERE state = 'queued';
+CREATE INDEX inbox_by_run ON inbox (run) WHERE run IS NOT NULL;
+CREATE INDEX inbox_ended ON inbox (changed_at) WHERE state IN ('consumed', 'cancelled');
+
+-- One row for each source.
+CREATE TABLE offsets (
+    source     TEXT PRIMARY KEY,
+    value      TEXT NOT NULL,
+    changed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Kept 30 days after they reached their last state.
+CREATE TABLE outbox (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    origin       TEXT NOT NULL,
+    part         INTEGER NOT NULL,
+    session      TEXT REFERENCES sessions (key) ON DELETE SET NULL,
+    channel      TEXT NOT NULL,
+    account      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    body         TEXT NOT NULL,
+    state        TEXT NOT NULL CHECK (state IN ('prepared', 'sending', 'delivered', 'unknown', 'dead')),
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    not_before   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    reason       TEXT,
+    receipt      TEXT,
+    created_at   INTEGER NOT NULL,
+    changed_at   INTEGER NOT NULL,
+    UNIQUE (origin, part)
+) STRICT;
+
+CREATE INDEX outbox_waiting ON outbox (channel, account, conversation, id) WHERE state IN ('prepared', 'sending');
+CREATE INDEX outbox_ended ON outbox (changed_at) WHERE state IN ('delivered', 'unknown', 'dead');
+
+-- Kept while the one waits for the other.
+CREATE TABLE waits (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    waiter  TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    awaited TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    since   INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX waits_by_waiter ON waits (waiter, awaited);
+
+-- The newest 100,000 are kept, for seven days.
+CREATE TABLE events (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    at      INTEGER NOT NULL,
+    session TEXT,
+    person  TEXT,
+    kind    TEXT NOT NULL,
+    data    TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX events_by_session ON events (session, seq) WHERE session IS NOT NULL;
+CREATE INDEX events_by_time ON events (at);

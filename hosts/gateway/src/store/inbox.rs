@@ -1,0 +1,413 @@
+//! The inbox: messages that were accepted, until one run has consumed them.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::clock::Moment;
+use super::damage::Fault;
+use super::outbox::Target;
+use super::runs::RunId;
+use super::writer::Writing;
+use super::{Store, StoreError, events, sessions};
+use crate::{SessionKey, fail_points};
+
+/// The longest body of a message, in bytes of its JSON.
+const MAX_BODY_BYTES: usize = 1 << 20;
+/// The longest name of a source, and the longest id in it, in bytes.
+const MAX_ID_BYTES: usize = 512;
+
+/// The number of a message. It grows in the order in which messages were accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageId(pub i64);
+
+impl ToSql for MessageId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for MessageId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}
+
+/// Where a message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageKind {
+    /// A person or a program wrote it.
+    Message,
+    /// It is the result of a sub-agent or of a deferred call.
+    Result,
+    /// A schedule fired.
+    Fire,
+}
+
+/// How far a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageState {
+    /// It waits.
+    Queued,
+    /// A run has taken it, and its transcript does not hold it yet.
+    Claimed,
+    /// The transcript of its run holds it.
+    Consumed,
+    /// It was taken back before a run consumed it.
+    Cancelled,
+}
+
+macro_rules! named {
+    ($type:ident { $($variant:ident = $name:literal),+ }) => {
+        impl $type {
+            fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.name().into())
+            }
+        }
+    };
+}
+
+pub(super) use named;
+
+named!(MessageKind { Message = "message", Result = "result", Fire = "fire" });
+named!(MessageState { Queued = "queued", Claimed = "claimed", Consumed = "consumed", Cancelled = "cancelled" });
+
+/// A message that is handed in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMessage {
+    source: String,
+    external_id: String,
+    offset: Option<String>,
+    session: SessionKey,
+    person: Option<String>,
+    sender: Option<String>,
+    kind: MessageKind,
+    body: Value,
+    reply_to: Option<Target>,
+}
+
+impl NewMessage {
+    /// A message for a session, with an id that is unique in its source. The source is a text such as `telegram:bot`.
+    pub fn new(
+        source: impl Into<String>,
+        external_id: impl Into<String>,
+        session: SessionKey,
+        body: Value,
+    ) -> Self {
+        Self {
+            source: source.into(),
+            external_id: external_id.into(),
+            offset: None,
+            session,
+            person: None,
+            sender: None,
+            kind: MessageKind::Message,
+            body,
+            reply_to: None,
+        }
+    }
+
+    /// Stores how far its source was read, in the same transaction.
+    #[must_use]
+    pub fn with_offset(mut self, offset: impl Into<String>) -> Self {
+        self.offset = Some(offset.into());
+        self
+    }
+
+    /// Names who sent it: only a message of the same sender steers a run.
+    #[must_use]
+    pub fn with_sender(mut self, sender: impl Into<String>) -> Self {
+        self.sender = Some(sender.into());
+        self
+    }
+
+    /// Names the person to whom the session belongs, if the message begins it.
+    #[must_use]
+    pub fn with_person(mut self, person: impl Into<String>) -> Self {
+        self.person = Some(person.into());
+        self
+    }
+
+    /// Says where it comes from.
+    #[must_use]
+    pub fn with_kind(mut self, kind: MessageKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Says where the answer goes.
+    #[must_use]
+    pub fn with_reply_to(mut self, target: Target) -> Self {
+        self.reply_to = Some(target);
+        self
+    }
+}
+
+/// The outcome of handing in a message. In each case its source may be acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Acceptance {
+    /// It is stored.
+    Accepted {
+        /// Its number.
+        id: MessageId,
+    },
+    /// It was stored before, under this number; nothing was done.
+    Again {
+        /// Its number.
+        id: MessageId,
+        /// How far it is.
+        state: MessageState,
+    },
+    /// So many messages wait in the session that no more is taken; it was not stored, and its sender has to be told.
+    QueueFull {
+        /// The limit.
+        limit: u32,
+    },
+}
+
+/// A message that was accepted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Its number.
+    pub id: MessageId,
+    /// Its source.
+    pub source: String,
+    /// Its id there.
+    pub external_id: String,
+    /// Its session.
+    pub session: SessionKey,
+    /// Who sent it.
+    pub sender: Option<String>,
+    /// Where it comes from.
+    pub kind: MessageKind,
+    /// Its content.
+    pub body: Value,
+    /// Where the answer goes.
+    pub reply_to: Option<Target>,
+    /// How far it is.
+    pub state: MessageState,
+    /// The run that took it.
+    pub run: Option<RunId>,
+    /// When it was accepted.
+    pub accepted_at: Moment,
+}
+
+/// The outcome of taking a message back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// It waited, and will not be run.
+    Cancelled,
+    /// It waits no more.
+    TooLate {
+        /// How far it is.
+        state: MessageState,
+        /// The run that took it.
+        run: Option<RunId>,
+    },
+    /// There is no such message.
+    Unknown,
+}
+
+const COLUMNS: &str =
+    "id, source, external_id, session, sender, kind, body, reply_to, state, run, accepted_at";
+
+fn of_row(row: &Row<'_>) -> Result<Message, Fault> {
+    let reply_to: Option<String> = row.get(7)?;
+    Ok(Message {
+        id: row.get(0)?,
+        source: row.get(1)?,
+        external_id: row.get(2)?,
+        session: row.get(3)?,
+        sender: row.get(4)?,
+        kind: row.get(5)?,
+        body: serde_json::from_str(&row.get::<_, String>(6)?)?,
+        reply_to: reply_to.map(|target| serde_json::from_str(&target)).transpose()?,
+        state: row.get(8)?,
+        run: row.get(9)?,
+        accepted_at: row.get(10)?,
+    })
+}
+
+/// Reads messages.
+pub(super) fn select(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<Message>, Fault> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM inbox WHERE {condition}"))?;
+    let mut rows = statement.query(values)?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        messages.push(of_row(row)?);
+    }
+    Ok(messages)
+}
+
+impl Store {
+    /// Stores a message, once: the same id of the same source is known for 30 days after it was consumed. Makes its session if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written, or the message is longer than 1 MiB. Then its source must not be acknowledged.
+    pub async fn accept(&self, message: NewMessage) -> Result<Acceptance, StoreError> {
+        let max_queued = self.0.options.max_queued;
+        let accepted = self.write(move |writing| accept(writing, &message, max_queued)).await?;
+        fail_points::pass("after_accept");
+        Ok(accepted)
+    }
+
+    /// Stores how far a source was read, for what is no message.
+    pub async fn set_offset(&self, source: String, offset: String) -> Result<(), StoreError> {
+        self.write(move |writing| set_offset(writing, &source, &offset)).await
+    }
+
+    /// Returns how far a source was read.
+    pub async fn offset(&self, source: String) -> Result<Option<String>, StoreError> {
+        self.read(move |connection| {
+            let sql = "SELECT value FROM offsets WHERE source = ?1";
+            Ok(connection.prepare_cached(sql)?.query_row([source], |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
+    /// Returns a message.
+    pub async fn message(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
+        self.read(move |connection| Ok(select(connection, "id = ?1", params![id])?.pop())).await
+    }
+
+    /// Returns the messages that wait in a session, in order.
+    pub async fn queued(&self, session: SessionKey) -> Result<Vec<Message>, StoreError> {
+        self.read(move |connection| {
+            select(connection, "session = ?1 AND state = 'queued' ORDER BY id", params![session])
+        })
+        .await
+    }
+
+    /// Takes a message back, if no run has taken it.
+    pub async fn cancel_message(&self, id: MessageId) -> Result<CancelOutcome, StoreError> {
+        self.write(move |writing| {
+            let Some(message) = select(writing.sql, "id = ?1", params![id])?.pop() else {
+                return Ok(CancelOutcome::Unknown);
+            };
+            if message.state != MessageState::Queued {
+                return Ok(CancelOutcome::TooLate { state: message.state, run: message.run });
+            }
+            set_state(writing, id, MessageState::Cancelled, None)?;
+            events::write(writing, message.session.as_str(), "message.cancelled", &json!({ "message": id }))?;
+            Ok(CancelOutcome::Cancelled)
+        })
+        .await
+    }
+}
+
+/// Stores a message as part of a command.
+pub(super) fn accept(
+    writing: &Writing<'_>,
+    message: &NewMessage,
+    max_queued: u32,
+) -> Result<Acceptance, Fault> {
+    let body = message.body.to_string();
+    let too_long = [(&message.source, "source"), (&message.external_id, "external id")];
+    if let Some((_, name)) = too_long.into_iter().find(|(text, _)| text.len() > MAX_ID_BYTES) {
+        return Err(Fault::Refused(format!("the {name} of a message is longer than {MAX_ID_BYTES} bytes")));
+    }
+    if body.len() > MAX_BODY_BYTES {
+        return Err(Fault::Refused(format!(
+            "the message has {} bytes as JSON, and the limit is {MAX_BODY_BYTES}; upload large content as a file, and name it",
+            body.len()
+        )));
+    }
+    if let Some(offset) = &message.offset {
+        set_offset(writing, &message.source, offset)?;
+    }
+    let known = writing
+        .sql
+        .prepare_cached("SELECT id, state FROM inbox WHERE source = ?1 AND external_id = ?2")?
+        .query_row([&message.source, &message.external_id], |row| {
+            Ok(Acceptance::Again { id: row.get(0)?, state: row.get(1)? })
+        })
+        .optional()?;
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    if message.kind == MessageKind::Message {
+        let queued: u32 = writing
+            .sql
+            .prepare_cached(
+                "SELECT count(*) FROM inbox WHERE session = ?1 AND state = 'queued' AND kind = 'message'",
+            )?
+            .query_row([&message.session], |row| row.get(0))?;
+        if queued >= max_queued {
+            return Ok(Acceptance::QueueFull { limit: max_queued });
+        }
+    }
+    sessions::ensure(writing, &message.session, message.person.as_deref(), None)?;
+    sessions::touch(writing, message.session.as_str())?;
+    let reply_to = message.reply_to.as_ref().map(serde_json::to_string).transpose()?;
+    writing
+        .sql
+        .prepare_cached(
+            "INSERT INTO inbox (source, external_id, session, sender, kind, body, reply_to, state, accepted_at, changed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued', ?8, ?8)",
+        )?
+        .execute(params![
+            message.source,
+            message.external_id,
+            message.session,
+            message.sender,
+            message.kind,
+            body,
+            reply_to,
+            writing.now
+        ])?;
+    let id = MessageId(writing.sql.last_insert_rowid());
+    let data = json!({ "message": id, "kind": message.kind, "sender": message.sender });
+    events::write(writing, message.session.as_str(), "message.accepted", &data)?;
+    Ok(Acceptance::Accepted { id })
+}
+
+/// Moves a message to another state, as part of a command.
+pub(super) fn set_state(
+    writing: &Writing<'_>,
+    id: MessageId,
+    state: MessageState,
+    run: Option<&RunId>,
+) -> Result<(), Fault> {
+    writing
+        .sql
+        .prepare_cached("UPDATE inbox SET state = ?2, run = ?3, changed_at = ?4 WHERE id = ?1")?
+        .execute(params![id, state, run, writing.now])?;
+    Ok(())
+}
+
+fn set_offset(writing: &Writing<'_>, source: &str, offset: &str) -> Result<(), Fault> {
+    writing
+        .sql
+        .prepare_cached(
+            "INSERT INTO offsets (source, value, changed_at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (source) DO UPDATE SET value = excluded.value, changed_at = excluded.changed_at",
+        )?
+        .execute(params![source, offset, writing.now])?;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! How long rows are kept.
+
+use std::time::Duration;
+
+use rusqlite::params;
+
+use super::{Store, StoreError};
+
+/// Time for which consumed messages, and deliveries in their last state, are kept.
+const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
+/// Time for which ended runs are kept.
+const KEPT_RUNS: Duration = Duration::from_hours(90 * 24);
+/// Time for which events are kept.
+const KEPT_EVENTS: Duration = Duration::from_hours(7 * 24);
+/// Events that are kept.
+const MAX_EVENTS: i64 = 100_000;
+/// Rows of one table that one transaction removes, so that other commands do not wait for long.
+const MAX_REMOVED: u32 = 1_000;
+
+impl Store {
+    /// Removes rows that are no longer kept, up to 1,000 of each table, and returns how many. Zero means that nothing is left to remove.
+    ///
+    /// Messages and deliveries in their last state are kept 30 days, runs 90 days after their end, the newest 100,000 events seven days.
+    /// What waits is never removed.
+    pub async fn clean_up(&self) -> Result<usize, StoreError> {
+        self.write(|writing| {
+            let now = writing.now;
+            let mut removed = 0;
+            for (sql, before) in [
+                (
+                    "DELETE FROM inbox WHERE id IN (
+                         SELECT id FROM inbox WHERE state IN ('consumed', 'cancelled') AND changed_at < ?1
+                             AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = inbox.run AND runs.ended_at IS NULL) LIMIT ?2)",
+                    now.before(KEPT_MESSAGES),
+                ),
+                (
+                    "DELETE FROM outbox WHERE id IN (
+                         SELECT id FROM outbox WHERE state IN ('delivered', 'unknown', 'dead') AND changed_at < ?1 LIMIT ?2)",
+                    now.before(KEPT_MESSAGES),
+                ),
+                (
+                    "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_at < ?1 LIMIT ?2)",
+                    now.before(KEPT_RUNS),
+                ),
+                (
+                    "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",
+                    now.before(KEPT_EVENTS),
+                ),
+            ] {
+                removed += writing.sql.prepare_cached(sql)?.execute(params![before, MAX_REMOVED])?;
+            }
+            removed += writing
+                .sql
+                .prepare_cached(
+                    "DELETE FROM events WHERE seq IN (
+                         SELECT seq FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT ?2)",
+                )?
+                .execute(params![MAX_EVENTS, MAX_REMOVED])?;
+            Ok(removed)
+        })
+        .await
+    }
+}

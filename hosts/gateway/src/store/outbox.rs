@@ -1,0 +1,481 @@
+//! The outbox: what leaves through a channel, each part delivered at most once.
+//!
+//! ```text
+//! prepared ──► sending ──► delivered
+//!    ▲            ├──────► unknown     a crash came before the outcome was stored, and the platform cannot tell
+//!    └────────────┤
+//!     not sent    └──────► dead        refused, or expired
+//! ```
+
+use std::time::Duration;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::clock::Moment;
+use super::damage::Fault;
+use super::inbox::named;
+use super::runs::RunId;
+use super::writer::Writing;
+use super::{Store, StoreError, events};
+use crate::{SessionKey, fail_points};
+
+/// The longest body of a delivery, in bytes of its JSON.
+const MAX_BODY_BYTES: usize = 1 << 20;
+/// Time after which a delivery that could not be sent is dead, if nothing else was said.
+const EXPIRY: Duration = Duration::from_hours(24);
+
+/// Where something goes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Target {
+    /// The channel, such as `telegram`.
+    pub channel: String,
+    /// The account of it that sends.
+    pub account: String,
+    /// The conversation there, with its thread: what is sent to one arrives in order.
+    pub conversation: String,
+}
+
+impl Target {
+    /// A conversation of an account of a channel.
+    pub fn new(
+        channel: impl Into<String>,
+        account: impl Into<String>,
+        conversation: impl Into<String>,
+    ) -> Self {
+        Self { channel: channel.into(), account: account.into(), conversation: conversation.into() }
+    }
+}
+
+/// One part to deliver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDelivery {
+    target: Target,
+    body: Value,
+    expires_in: Duration,
+}
+
+impl NewDelivery {
+    /// A part that expires after 24 hours.
+    pub fn new(target: Target, body: Value) -> Self {
+        Self { target, body, expires_in: EXPIRY }
+    }
+
+    /// Sets how long it may wait.
+    #[must_use]
+    pub fn with_expiry(mut self, after: Duration) -> Self {
+        self.expires_in = after;
+        self
+    }
+}
+
+/// What the parts belong to: a run, or a call of a tool.
+pub(super) struct Origin(String);
+
+impl Origin {
+    pub(super) fn run(run: &RunId) -> Self {
+        Self(format!("run/{run}"))
+    }
+
+    fn call(transcript: &str, answer: &str, call: &str) -> Self {
+        // Each part keeps its length, so that no two triples share a text.
+        Self(format!("call/{}/{transcript}/{}/{answer}/{call}", transcript.len(), answer.len()))
+    }
+}
+
+/// How far a delivery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeliveryState {
+    /// It waits.
+    Prepared,
+    /// It is on its way, or was when the process ended.
+    Sending,
+    /// It arrived.
+    Delivered,
+    /// Nobody knows: it is shown, and never sent again by itself.
+    Unknown,
+    /// It will not be sent.
+    Dead,
+}
+
+named!(DeliveryState {
+    Prepared = "prepared",
+    Sending = "sending",
+    Delivered = "delivered",
+    Unknown = "unknown",
+    Dead = "dead"
+});
+
+/// One part that leaves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// Its number.
+    pub id: i64,
+    /// A key under which a platform that has such keys sends it once.
+    pub key: String,
+    /// The session from which it comes.
+    pub session: Option<SessionKey>,
+    /// Where it goes.
+    pub target: Target,
+    /// Its content.
+    pub body: Value,
+    /// How far it is.
+    pub state: DeliveryState,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// It is not tried before.
+    pub not_before: Moment,
+    /// It is not tried after.
+    pub expires_at: Moment,
+    /// Why it is where it is.
+    pub reason: Option<String>,
+    /// The platform's own id of it.
+    pub receipt: Option<String>,
+    /// When it was prepared.
+    pub created_at: Moment,
+}
+
+/// How many of the kept deliveries are in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct DeliveryCounts {
+    /// They wait.
+    pub prepared: u64,
+    /// They are on their way.
+    pub sending: u64,
+    /// They arrived.
+    pub delivered: u64,
+    /// Nobody knows.
+    pub unknown: u64,
+    /// They will not be sent.
+    pub dead: u64,
+}
+
+const COLUMNS: &str = "id, origin || '/' || part, session, channel, account, conversation, body, state, attempts, not_before, expires_at,
+    reason, receipt, created_at";
+
+fn of_row(row: &Row<'_>) -> Result<Delivery, Fault> {
+    Ok(Delivery {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        session: row.get(2)?,
+        target: Target { channel: row.get(3)?, account: row.get(4)?, conversation: row.get(5)? },
+        body: serde_json::from_str(&row.get::<_, String>(6)?)?,
+        state: row.get(7)?,
+        attempts: row.get(8)?,
+        not_before: row.get(9)?,
+        expires_at: row.get(10)?,
+        reason: row.get(11)?,
+        receipt: row.get(12)?,
+        created_at: row.get(13)?,
+    })
+}
+
+fn select(connection: &Connection, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<Delivery>, Fault> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM outbox WHERE {condition}"))?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(of_row(row)?);
+    }
+    Ok(found)
+}
+
+impl Store {
+    /// Prepares what a call of a tool sends. Its id is the transcript, the answer of the model and the call: a call that is repeated after a
+    /// crash finds its parts, and prepares none. Returns them in order.
+    pub async fn prepare_for_call(
+        &self,
+        session: SessionKey,
+        transcript: &str,
+        answer: &str,
+        call: &str,
+        deliveries: Vec<NewDelivery>,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let origin = Origin::call(transcript, answer, call);
+        self.write(move |writing| {
+            let is_there = "origin = ?1 ORDER BY part";
+            let before = select(writing.sql, is_there, params![origin.0])?;
+            if !before.is_empty() {
+                return Ok(before);
+            }
+            prepare(writing, &origin, Some(session.as_str()), deliveries)?;
+            select(writing.sql, is_there, params![origin.0])
+        })
+        .await
+    }
+
+    /// Takes the next part that an account may send now, and stores that it is on its way, before its first byte leaves. Parts of one
+    /// conversation go one after the other; those that have waited too long die.
+    pub async fn next_delivery(&self, channel: &str, account: &str) -> Result<Option<Delivery>, StoreError> {
+        let (channel, account) = (channel.to_owned(), account.to_owned());
+        let next = self
+            .write(move |writing| {
+                expire(writing, &channel, &account)?;
+                let first = "channel = ?1 AND account = ?2 AND state = 'prepared' AND not_before <= ?3
+                    AND NOT EXISTS (
+                        SELECT 1 FROM outbox AS earlier
+                        WHERE earlier.channel = outbox.channel AND earlier.account = outbox.account
+                          AND earlier.conversation = outbox.conversation
+                          AND earlier.state IN ('prepared', 'sending') AND earlier.id < outbox.id
+                    ) ORDER BY id LIMIT 1";
+                let Some(mut next) =
+                    select(writing.sql, first, params![channel, account, writing.now])?.pop()
+                else {
+                    return Ok(None);
+                };
+                next.state = DeliveryState::Sending;
+                next.attempts += 1;
+                writing
+                    .sql
+                    .prepare_cached(
+                        "UPDATE outbox SET state = 'sending', attempts = ?2, changed_at = ?3 WHERE id = ?1",
+                    )?
+                    .execute(params![next.id, next.attempts, writing.now])?;
+                Ok(Some(next))
+            })
+            .await?;
+        if next.is_some() {
+            fail_points::pass("before_send");
+        }
+        Ok(next)
+    }
+
+    /// Returns the time at which the next part of an account may be sent; `None` if none waits.
+    pub async fn next_delivery_at(&self, channel: &str, account: &str) -> Result<Option<Moment>, StoreError> {
+        let (channel, account) = (channel.to_owned(), account.to_owned());
+        self.read(move |connection| {
+            let sql = "SELECT min(not_before) FROM outbox WHERE channel = ?1 AND account = ?2 AND state = 'prepared'";
+            Ok(connection.prepare_cached(sql)?.query_row([channel, account], |row| row.get(0))?)
+        })
+        .await
+    }
+
+    /// Stores that a part arrived, with the platform's own id of it.
+    pub async fn delivered(&self, id: i64, receipt: Option<String>) -> Result<(), StoreError> {
+        fail_points::pass("after_send_before_mark");
+        self.write(move |writing| end(writing, id, DeliveryState::Delivered, None, receipt.as_deref())).await
+    }
+
+    /// Stores that a part was certainly not sent, and is tried again at a time.
+    pub async fn not_sent(&self, id: i64, reason: String, not_before: Moment) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            let changed = writing
+                .sql
+                .prepare_cached(
+                    "UPDATE outbox SET state = 'prepared', reason = ?2, not_before = ?3, changed_at = ?4
+                     WHERE id = ?1 AND state = 'sending'",
+                )?
+                .execute(params![id, reason, not_before, writing.now])?;
+            if changed == 0 { Err(not_sending(id)) } else { Ok(()) }
+        })
+        .await
+    }
+
+    /// Stores that nobody knows whether a part arrived.
+    pub async fn unknown(&self, id: i64, reason: String) -> Result<(), StoreError> {
+        self.write(move |writing| end(writing, id, DeliveryState::Unknown, Some(&reason), None)).await
+    }
+
+    /// Stores that a part was refused for good. What follows it in the same answer is dead, too.
+    pub async fn dead(&self, id: i64, reason: String) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            end(writing, id, DeliveryState::Dead, Some(&reason), None)?;
+            let rest = "origin = (SELECT origin FROM outbox WHERE id = ?1) AND id > ?1 AND state = 'prepared' ORDER BY id";
+            for part in select(writing.sql, rest, params![id])? {
+                die(writing, part.id, part.session.as_ref(), "an earlier part of the same answer was not sent")?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Settles, at start, what was on its way when the process ended, for one account: where the platform has idempotency keys it is sent
+    /// again under its key, elsewhere it is unknown. Returns how many there were.
+    pub async fn settle_sending(
+        &self,
+        channel: &str,
+        account: &str,
+        has_idempotency_keys: bool,
+    ) -> Result<u64, StoreError> {
+        let (channel, account) = (channel.to_owned(), account.to_owned());
+        self.write(move |writing| {
+            let on_their_way = "channel = ?1 AND account = ?2 AND state = 'sending' ORDER BY id";
+            let found = select(writing.sql, on_their_way, params![channel, account])?;
+            for delivery in &found {
+                if has_idempotency_keys {
+                    writing
+                        .sql
+                        .prepare_cached(
+                            "UPDATE outbox SET state = 'prepared', changed_at = ?2 WHERE id = ?1",
+                        )?
+                        .execute(params![delivery.id, writing.now])?;
+                } else {
+                    let reason = "the process ended while it was being sent";
+                    end(writing, delivery.id, DeliveryState::Unknown, Some(reason), None)?;
+                }
+            }
+            Ok(found.len() as u64)
+        })
+        .await
+    }
+
+    /// Marks everything that was not sent as unknown: after a backup was put back, it may have been sent since the backup was made. Returns
+    /// how many there were.
+    pub async fn settle_restored(&self) -> Result<u64, StoreError> {
+        self.write(|writing| {
+            let changed = writing.sql.execute(
+                "UPDATE outbox SET state = 'unknown', reason = 'it waited when the backup was made that was put back', changed_at = ?1
+                 WHERE state IN ('prepared', 'sending')",
+                [writing.now],
+            )?;
+            Ok(changed as u64)
+        })
+        .await
+    }
+
+    /// Returns a delivery.
+    pub async fn delivery(&self, id: i64) -> Result<Option<Delivery>, StoreError> {
+        self.read(move |connection| Ok(select(connection, "id = ?1", params![id])?.pop())).await
+    }
+
+    /// Returns the parts that a run prepared, in order.
+    pub async fn deliveries_of(&self, run: &RunId) -> Result<Vec<Delivery>, StoreError> {
+        let origin = Origin::run(run);
+        self.read(move |connection| select(connection, "origin = ?1 ORDER BY part", params![origin.0])).await
+    }
+
+    /// Returns deliveries in a state, the newest first.
+    pub async fn deliveries(&self, state: DeliveryState, limit: u32) -> Result<Vec<Delivery>, StoreError> {
+        self.read(move |connection| {
+            select(connection, "state = ?1 ORDER BY id DESC LIMIT ?2", params![state, limit])
+        })
+        .await
+    }
+
+    /// Counts deliveries by state.
+    pub async fn delivery_counts(&self) -> Result<DeliveryCounts, StoreError> {
+        self.read(|connection| {
+            let mut counts = DeliveryCounts::default();
+            let mut statement =
+                connection.prepare_cached("SELECT state, count(*) FROM outbox GROUP BY state")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let count: i64 = row.get(1)?;
+                let place = match row.get(0)? {
+                    DeliveryState::Prepared => &mut counts.prepared,
+                    DeliveryState::Sending => &mut counts.sending,
+                    DeliveryState::Delivered => &mut counts.delivered,
+                    DeliveryState::Unknown => &mut counts.unknown,
+                    DeliveryState::Dead => &mut counts.dead,
+                };
+                *place = count.unsigned_abs();
+            }
+            Ok(counts)
+        })
+        .await
+    }
+}
+
+/// Prepares parts, as part of a command.
+pub(super) fn prepare(
+    writing: &Writing<'_>,
+    origin: &Origin,
+    session: Option<&str>,
+    deliveries: Vec<NewDelivery>,
+) -> Result<(), Fault> {
+    for (part, delivery) in deliveries.into_iter().enumerate() {
+        let body = delivery.body.to_string();
+        if body.len() > MAX_BODY_BYTES {
+            return Err(Fault::Refused(format!(
+                "a delivery has {} bytes as JSON, and the limit is {MAX_BODY_BYTES}; send large content as a file",
+                body.len()
+            )));
+        }
+        let Target { channel, account, conversation } = delivery.target;
+        let part = i64::try_from(part).unwrap_or(i64::MAX);
+        writing
+            .sql
+            .prepare_cached(
+                "INSERT INTO outbox (origin, part, session, channel, account, conversation, body, state, not_before, expires_at, created_at,
+                     changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'prepared', ?8, ?9, ?8, ?8)",
+            )?
+            .execute(params![
+                origin.0,
+                part,
+                session,
+                channel,
+                account,
+                conversation,
+                body,
+                writing.now,
+                writing.now.after(delivery.expires_in)
+            ])?;
+        if let Some(session) = session {
+            let data = json!({ "delivery": writing.sql.last_insert_rowid() });
+            events::write(writing, session, "delivery.prepared", &data)?;
+        }
+    }
+    Ok(())
+}
+
+fn not_sending(id: i64) -> Fault {
+    Fault::Refused(format!("the delivery {id} is not on its way"))
+}
+
+/// Moves a part that was on its way to its last state.
+fn end(
+    writing: &Writing<'_>,
+    id: i64,
+    state: DeliveryState,
+    reason: Option<&str>,
+    receipt: Option<&str>,
+) -> Result<(), Fault> {
+    let session: Option<Option<String>> = writing
+        .sql
+        .prepare_cached(
+            "UPDATE outbox SET state = ?2, reason = ?3, receipt = ?4, changed_at = ?5 WHERE id = ?1 AND state = 'sending'
+             RETURNING session",
+        )?
+        .query_row(params![id, state, reason, receipt, writing.now], |row| row.get(0))
+        .optional()?;
+    match session {
+        None => Err(not_sending(id)),
+        Some(None) => Ok(()),
+        Some(Some(session)) => {
+            let data = json!({ "delivery": id, "state": state, "reason": reason });
+            events::write(writing, &session, "delivery.ended", &data)
+        }
+    }
+}
+
+fn die(writing: &Writing<'_>, id: i64, session: Option<&SessionKey>, reason: &str) -> Result<(), Fault> {
+    writing
+        .sql
+        .prepare_cached("UPDATE outbox SET state = 'dead', reason = ?2, changed_at = ?3 WHERE id = ?1")?
+        .execute(params![id, reason, writing.now])?;
+    if let Some(session) = session {
+        let data = json!({ "delivery": id, "state": DeliveryState::Dead, "reason": reason });
+        events::write(writing, session.as_str(), "delivery.ended", &data)?;
+    }
+    Ok(())
+}
+
+/// Lets what has waited too long die.
+fn expire(writing: &Writing<'_>, channel: &str, account: &str) -> Result<(), Fault> {
+    let late =
+        "channel = ?1 AND account = ?2 AND state = 'prepared' AND expires_at <= ?3 ORDER BY id LIMIT 100";
+    for late in select(writing.sql, late, params![channel, account, writing.now])? {
+        let reason = match &late.reason {
+            Some(reason) => format!("it expired; the last try: {reason}"),
+            None => "it expired before it could be sent".to_owned(),
+        };
+        die(writing, late.id, late.session.as_ref(), &reason)?;
+    }
+    Ok(())
+}

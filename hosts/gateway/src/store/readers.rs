@@ -1,0 +1,49 @@
+//! A few connections that read, on threads that may block.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::damage::Fault;
+use super::files;
+
+/// Connections that read at once.
+const MAX_READERS: usize = 4;
+
+#[derive(Debug)]
+pub(super) struct Readers {
+    file: PathBuf,
+    places: Semaphore,
+    /// Those that nobody uses now.
+    idle: std::sync::Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Readers {
+    pub(super) fn new(file: PathBuf) -> Self {
+        Self { file, places: Semaphore::new(MAX_READERS), idle: std::sync::Arc::default() }
+    }
+
+    /// Reads what is committed, as it is at one time.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let _place = self.places.acquire().await.map_err(|_| Fault::Closed)?;
+        let (file, idle) = (self.file.clone(), std::sync::Arc::clone(&self.idle));
+        let read = tokio::task::spawn_blocking(move || {
+            let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let connection = kept.map_or_else(|| files::connect_reader(&file), Ok)?;
+            let answer = act(&connection);
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            answer
+        });
+        read.await.unwrap_or(Err(Fault::Closed))
+    }
+
+    pub(super) fn close(&self) {
+        self.places.close();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

@@ -1,0 +1,415 @@
+//! Runs: each begins with one message of a session, and ends once.
+
+use std::fmt;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::clock::Moment;
+use super::damage::Fault;
+use super::inbox::{self, Message, MessageId, MessageState, named};
+use super::outbox::{self, NewDelivery, Origin};
+use super::writer::Writing;
+use super::{Store, StoreError, events, sessions};
+use crate::{SessionKey, fail_points};
+
+/// The id of a run: 128 random bits, as the transcript has it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    /// An id as it was written elsewhere.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn random() -> Result<Self, Fault> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| Fault::Refused(format!("no random bytes: {error}")))?;
+        Ok(Self(data_encoding::HEXLOWER.encode(&bytes)))
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl ToSql for RunId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for RunId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        String::column_result(value).map(Self)
+    }
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// It has a slot.
+    Running,
+    /// It waits for a person, another session or a slot, and has none.
+    Waiting,
+    /// It ended with an answer.
+    Answered,
+    /// It ended without one.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+named!(RunState {
+    Running = "running",
+    Waiting = "waiting",
+    Answered = "answered",
+    Failed = "failed",
+    Cancelled = "cancelled"
+});
+
+/// How a run ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// With an answer.
+    Answered,
+    /// Without one, for this reason.
+    Failed(String),
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// Its id.
+    pub id: RunId,
+    /// Its session.
+    pub session: SessionKey,
+    /// The message that began it.
+    pub message: MessageId,
+    /// How far it is.
+    pub state: RunState,
+    /// How often it went on after a crash.
+    pub resumptions: u32,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// When it began.
+    pub started_at: Moment,
+    /// When it ended.
+    pub ended_at: Option<Moment>,
+}
+
+/// A run that has just begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimed {
+    /// Its id.
+    pub run: RunId,
+    /// The message that begins it.
+    pub message: Message,
+}
+
+/// The outcome of steering a run with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SteerOutcome {
+    /// The run has taken it.
+    Steered,
+    /// It waits for a run of its own: another sender sent it, an earlier one waits, the run has ended, or a run has it already.
+    Waits,
+}
+
+/// The outcome of resuming a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumption {
+    /// It goes on.
+    Resumed {
+        /// How often it has gone on after a crash, this time included; a planned stop does not count.
+        count: u32,
+    },
+    /// It went on so often already: it has to end as failed.
+    TooOften {
+        /// How often.
+        count: u32,
+    },
+    /// It is not in flight.
+    Ended,
+}
+
+const COLUMNS: &str = "id, session, message, state, resumptions, reason, started_at, ended_at";
+
+fn of_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
+    Ok(RunRecord {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        message: row.get(2)?,
+        state: row.get(3)?,
+        resumptions: row.get(4)?,
+        reason: row.get(5)?,
+        started_at: row.get(6)?,
+        ended_at: row.get(7)?,
+    })
+}
+
+fn found(connection: &Connection, run: &RunId) -> Result<Option<RunRecord>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM runs WHERE id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([run], of_row).optional()?)
+}
+
+fn in_flight(writing: &Writing<'_>, run: &RunId) -> Result<RunRecord, Fault> {
+    match found(writing.sql, run)? {
+        Some(record) if record.ended_at.is_none() => Ok(record),
+        Some(_) => Err(Fault::Refused(format!("the run {run} has ended"))),
+        None => Err(Fault::Refused(format!("there is no run {run}"))),
+    }
+}
+
+fn running(writing: &Writing<'_>) -> Result<u32, Fault> {
+    let sql = "SELECT count(*) FROM runs WHERE ended_at IS NULL AND state = 'running'";
+    Ok(writing.sql.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+fn set_state(writing: &Writing<'_>, run: &RunId, state: RunState) -> Result<(), Fault> {
+    writing.sql.prepare_cached("UPDATE runs SET state = ?2 WHERE id = ?1")?.execute(params![run, state])?;
+    Ok(())
+}
+
+impl Store {
+    /// Begins the next run: with the message that has waited longest of those whose session has no run in flight. `None` if there is none, or
+    /// if `max_running` runs have a slot.
+    pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
+        let claimed = self
+            .write(move |writing| {
+                if running(writing)? >= max_running {
+                    return Ok(None);
+                }
+                let next = "state = 'queued' AND NOT EXISTS (
+                        SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL
+                    ) ORDER BY id LIMIT 1";
+                let Some(mut message) = inbox::select(writing.sql, next, &[])?.pop() else { return Ok(None) };
+                let run = RunId::random()?;
+                writing
+                    .sql
+                    .prepare_cached(
+                        "INSERT INTO runs (id, session, message, state, started_at) VALUES (?1, ?2, ?3, 'running', ?4)",
+                    )?
+                    .execute(params![run, message.session, message.id, writing.now])?;
+                inbox::set_state(writing, message.id, MessageState::Claimed, Some(&run))?;
+                message.state = MessageState::Claimed;
+                message.run = Some(run.clone());
+                let data = json!({ "run": run, "message": message.id });
+                events::write(writing, message.session.as_str(), "run.begun", &data)?;
+                Ok(Some(Claimed { run, message }))
+            })
+            .await?;
+        if claimed.is_some() {
+            fail_points::pass("after_claim");
+        }
+        Ok(claimed)
+    }
+
+    /// Gives a message that waits to the run of its session that is in flight, if the sender of that run's first message sent it, and no
+    /// earlier message waits.
+    pub async fn steer(&self, run: &RunId, message: MessageId) -> Result<SteerOutcome, StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            let changed = writing
+                .sql
+                .prepare_cached(
+                    "UPDATE inbox SET state = 'claimed', run = ?1, changed_at = ?3
+                     WHERE id = ?2 AND state = 'queued' AND kind = 'message'
+                       AND session = (SELECT session FROM runs WHERE id = ?1 AND ended_at IS NULL)
+                       AND sender IS (SELECT first.sender FROM runs JOIN inbox AS first ON first.id = runs.message WHERE runs.id = ?1)
+                       AND NOT EXISTS (
+                           SELECT 1 FROM inbox AS earlier
+                           WHERE earlier.session = inbox.session AND earlier.state = 'queued' AND earlier.id < inbox.id
+                       )",
+                )?
+                .execute(params![run, message, writing.now])?;
+            Ok(if changed == 1 { SteerOutcome::Steered } else { SteerOutcome::Waits })
+        })
+        .await
+    }
+
+    /// Notes that the transcript of a run holds these messages; done once their lines are synced. Again is no error.
+    ///
+    /// # Errors
+    ///
+    /// A message belongs to another run, or the run is not known.
+    pub async fn consume(&self, run: &RunId, messages: Vec<MessageId>) -> Result<(), StoreError> {
+        fail_points::pass("before_consume");
+        let run = run.clone();
+        self.write(move |writing| {
+            let Some(record) = found(writing.sql, &run)? else {
+                return Err(Fault::Refused(format!("there is no run {run}")));
+            };
+            for id in &messages {
+                let changed = writing
+                    .sql
+                    .prepare_cached(
+                        "UPDATE inbox SET state = 'consumed', changed_at = ?3
+                         WHERE id = ?1 AND run = ?2 AND state IN ('claimed', 'consumed')",
+                    )?
+                    .execute(params![id, run, writing.now])?;
+                if changed == 0 {
+                    return Err(Fault::Refused(format!("the message {} is not of the run {run}", id.0)));
+                }
+            }
+            let data = json!({ "run": run, "messages": messages });
+            events::write(writing, record.session.as_str(), "message.consumed", &data)
+        })
+        .await
+    }
+
+    /// Ends a run, and prepares what it sends, in one transaction. Returns false, and changes nothing, if it has ended already.
+    ///
+    /// The message that began it counts as consumed, whatever the end; one that was to steer it and did not reach its transcript waits again.
+    ///
+    /// # Errors
+    ///
+    /// There is no such run, or a delivery is too long.
+    pub async fn finish(
+        &self,
+        run: &RunId,
+        end: RunEnd,
+        deliveries: Vec<NewDelivery>,
+    ) -> Result<bool, StoreError> {
+        fail_points::pass("after_end_before_commit");
+        let run = run.clone();
+        let finished = self.write(move |writing| finish(writing, &run, end, deliveries)).await?;
+        fail_points::pass("after_finish");
+        Ok(finished)
+    }
+
+    /// Takes the slot away from a run that waits, so that another can have it.
+    pub async fn give_up_slot(&self, run: &RunId) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            in_flight(writing, &run)?;
+            set_state(writing, &run, RunState::Waiting)
+        })
+        .await
+    }
+
+    /// Gives a run that waited a slot. Returns false if `max_running` runs have one.
+    pub async fn take_slot(&self, run: &RunId, max_running: u32) -> Result<bool, StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            let is_free =
+                in_flight(writing, &run)?.state == RunState::Running || running(writing)? < max_running;
+            if is_free {
+                set_state(writing, &run, RunState::Running)?;
+            }
+            Ok(is_free)
+        })
+        .await
+    }
+
+    /// Returns a run.
+    pub async fn run(&self, run: &RunId) -> Result<Option<RunRecord>, StoreError> {
+        let run = run.clone();
+        self.read(move |connection| found(connection, &run)).await
+    }
+
+    /// Returns the runs in flight. At start, those are the ones that an ended process has left.
+    pub async fn runs_in_flight(&self) -> Result<Vec<RunRecord>, StoreError> {
+        self.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended_at IS NULL ORDER BY started_at, id");
+            let mut statement = connection.prepare_cached(&sql)?;
+            Ok(statement.query_map([], of_row)?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Returns the messages that a run has taken, in order.
+    pub async fn messages_of(&self, run: &RunId) -> Result<Vec<Message>, StoreError> {
+        let run = run.clone();
+        self.read(move |connection| inbox::select(connection, "run = ?1 ORDER BY id", params![run])).await
+    }
+
+    /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes. It waits
+    /// for a slot then.
+    pub async fn resume(&self, run: &RunId, max_resumptions: u32) -> Result<Resumption, StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            let record = match found(writing.sql, &run)? {
+                Some(record) if record.ended_at.is_none() => record,
+                _ => return Ok(Resumption::Ended),
+            };
+            let sql = "SELECT is_planned FROM runs WHERE id = ?1";
+            let is_planned: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
+            let count = record.resumptions + u32::from(!is_planned);
+            if count > max_resumptions {
+                return Ok(Resumption::TooOften { count: record.resumptions });
+            }
+            writing
+                .sql
+                .prepare_cached(
+                    "UPDATE runs SET state = 'waiting', is_planned = 0, resumptions = ?2 WHERE id = ?1",
+                )?
+                .execute(params![run, count])?;
+            let data = json!({ "run": run, "count": count });
+            events::write(writing, record.session.as_str(), "run.resumed", &data)?;
+            Ok(Resumption::Resumed { count })
+        })
+        .await
+    }
+
+    /// Notes that the runs in flight are interrupted by a stop that was asked for: their next resumption does not count.
+    pub async fn plan_stop(&self) -> Result<(), StoreError> {
+        self.write(|writing| {
+            writing.sql.execute("UPDATE runs SET is_planned = 1 WHERE ended_at IS NULL", [])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn finish(
+    writing: &Writing<'_>,
+    run: &RunId,
+    end: RunEnd,
+    deliveries: Vec<NewDelivery>,
+) -> Result<bool, Fault> {
+    let Some(record) = found(writing.sql, run)? else {
+        return Err(Fault::Refused(format!("there is no run {run}")));
+    };
+    if record.ended_at.is_some() {
+        return Ok(false);
+    }
+    let (state, reason) = match end {
+        RunEnd::Answered => (RunState::Answered, None),
+        RunEnd::Failed(reason) => (RunState::Failed, Some(reason)),
+        RunEnd::Cancelled => (RunState::Cancelled, None),
+    };
+    writing
+        .sql
+        .prepare_cached("UPDATE runs SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1")?
+        .execute(params![run, state, reason, writing.now])?;
+    writing
+        .sql
+        .prepare_cached(
+            "UPDATE inbox SET state = CASE WHEN id = ?2 THEN 'consumed' ELSE 'queued' END,
+                 run = CASE WHEN id = ?2 THEN run ELSE NULL END, changed_at = ?3
+             WHERE run = ?1 AND state = 'claimed'",
+        )?
+        .execute(params![run, record.message, writing.now])?;
+    sessions::touch(writing, record.session.as_str())?;
+    let origin = Origin::run(run);
+    outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;
+    let data = json!({ "run": run, "state": state, "reason": reason });
+    events::write(writing, record.session.as_str(), "run.ended", &data)?;
+    Ok(true)
+}

@@ -1,0 +1,268 @@
+//! Sessions: conversations that live for long.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
+
+use super::clock::Moment;
+use super::damage::Fault;
+use super::events;
+use super::writer::Writing;
+use super::{Store, StoreError};
+use crate::{SessionKey, SessionKind};
+
+/// The most sessions that one reading returns.
+const MAX_LISTED: u32 = 1_000;
+
+impl ToSql for SessionKey {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.as_str().to_sql()
+    }
+}
+
+impl FromSql for SessionKey {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str()?.parse().map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRecord {
+    /// Its key.
+    pub key: SessionKey,
+    /// Whose it is: a named person, or nobody alone, as for a group.
+    pub person: Option<String>,
+    /// The session that began it.
+    pub parent: Option<SessionKey>,
+    /// Its label: within an agent, no two sessions that are not archived share one.
+    pub label: Option<String>,
+    /// The id of its transcript, once there is one.
+    pub transcript: Option<String>,
+    /// When it began.
+    pub created_at: Moment,
+    /// When it last received a message or ended a run.
+    pub active_at: Moment,
+    /// When it was archived.
+    pub archived_at: Option<Moment>,
+    /// Messages that wait.
+    pub queued: u32,
+    /// True while a run is in flight.
+    pub is_running: bool,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter {
+    /// Of this agent alone.
+    pub agent: Option<String>,
+    /// Of these kinds alone; all, if empty.
+    pub kinds: Vec<SessionKind>,
+    /// Of this person alone.
+    pub person: Option<String>,
+    /// The session itself and those below it alone.
+    pub tree_of: Option<SessionKey>,
+    /// Those active since then alone.
+    pub active_since: Option<Moment>,
+    /// Archived ones, too.
+    pub with_archived: bool,
+    /// At most so many, and at most 1,000.
+    pub limit: Option<u32>,
+}
+
+const COLUMNS: &str = "key, person, parent, label, transcript, created_at, active_at, archived_at,
+    (SELECT count(*) FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'),
+    EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL)";
+
+fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
+    Ok(SessionRecord {
+        key: row.get(0)?,
+        person: row.get(1)?,
+        parent: row.get(2)?,
+        label: row.get(3)?,
+        transcript: row.get(4)?,
+        created_at: row.get(5)?,
+        active_at: row.get(6)?,
+        archived_at: row.get(7)?,
+        queued: row.get(8)?,
+        is_running: row.get(9)?,
+    })
+}
+
+impl Store {
+    /// Makes a session, if there is none of this key, for a person and below another session. One that exists stays as it is.
+    pub async fn open_session(
+        &self,
+        key: SessionKey,
+        person: Option<String>,
+        parent: Option<SessionKey>,
+    ) -> Result<SessionRecord, StoreError> {
+        self.write(move |writing| {
+            if let Some(parent) = &parent
+                && found(writing.sql, parent)?.is_none()
+            {
+                return Err(no_session(parent));
+            }
+            ensure(writing, &key, person.as_deref(), parent.as_ref())?;
+            found(writing.sql, &key)?.ok_or_else(|| no_session(&key))
+        })
+        .await
+    }
+
+    /// Returns a session.
+    pub async fn session(&self, key: SessionKey) -> Result<Option<SessionRecord>, StoreError> {
+        self.read(move |connection| found(connection, &key)).await
+    }
+
+    /// Lists sessions, the one that was active last first.
+    pub async fn sessions(&self, filter: SessionFilter) -> Result<Vec<SessionRecord>, StoreError> {
+        self.read(move |connection| {
+            let kinds = serde_json::to_string(&filter.kinds)?;
+            let limit = filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED);
+            let sql = format!(
+                "WITH RECURSIVE tree (key) AS (
+                     SELECT ?5 UNION SELECT sessions.key FROM sessions JOIN tree ON sessions.parent = tree.key
+                 )
+                 SELECT {COLUMNS} FROM sessions
+                 WHERE (?1 IS NULL OR agent = ?1)
+                   AND (?2 = '[]' OR kind IN (SELECT value FROM json_each(?2)))
+                   AND (?3 IS NULL OR person = ?3)
+                   AND (?4 IS NULL OR active_at >= ?4)
+                   AND (?5 IS NULL OR key IN (SELECT key FROM tree))
+                   AND (?6 OR archived_at IS NULL)
+                 ORDER BY active_at DESC, key LIMIT ?7"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let rows = statement.query_map(
+                params![
+                    filter.agent,
+                    kinds,
+                    filter.person,
+                    filter.active_since,
+                    filter.tree_of,
+                    filter.with_archived,
+                    limit
+                ],
+                of_row,
+            )?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Finds the session of an agent that has this label and is not archived.
+    pub async fn labelled(&self, agent: String, label: String) -> Result<Option<SessionRecord>, StoreError> {
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM sessions WHERE agent = ?1 AND label = ?2 AND archived_at IS NULL"
+            );
+            Ok(connection.prepare_cached(&sql)?.query_row([agent, label], of_row).optional()?)
+        })
+        .await
+    }
+
+    /// Gives a session a label, or takes it away.
+    ///
+    /// # Errors
+    ///
+    /// There is no such session, or another one of its agent has the label.
+    pub async fn label(&self, key: SessionKey, label: Option<String>) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            if let Some(label) = &label {
+                let sql = "SELECT key FROM sessions WHERE agent = ?1 AND label = ?2 AND key <> ?3 AND archived_at IS NULL";
+                let other: Option<String> = writing
+                    .sql
+                    .prepare_cached(sql)?
+                    .query_row(params![key.agent(), label, key], |row| row.get(0))
+                    .optional()?;
+                if let Some(other) = other {
+                    return Err(Fault::Refused(format!(
+                        "the label `{label}` belongs to the session `{other}`; take another one, or archive that session"
+                    )));
+                }
+            }
+            change(writing, &key, "UPDATE sessions SET label = ?2 WHERE key = ?1", params![key, label])?;
+            events::write(writing, key.as_str(), "session.labelled", &serde_json::json!({ "label": label }))
+        })
+        .await
+    }
+
+    /// Notes which transcript holds the content of a session.
+    pub async fn set_transcript(&self, key: SessionKey, transcript: String) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            let sql = "UPDATE sessions SET transcript = ?2 WHERE key = ?1";
+            change(writing, &key, sql, params![key, transcript])
+        })
+        .await
+    }
+
+    /// Archives a session, or takes it back. One that receives a message is taken back by it.
+    pub async fn archive(&self, key: SessionKey, archived: bool) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            let at = archived.then_some(writing.now);
+            // The label may belong to another one by now.
+            let sql = "UPDATE sessions SET archived_at = ?2, label = CASE WHEN ?2 IS NULL AND EXISTS (
+                           SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                               AND other.key <> sessions.key AND other.archived_at IS NULL
+                       ) THEN NULL ELSE label END WHERE key = ?1";
+            change(writing, &key, sql, params![key, at])?;
+            let kind = if archived { "session.archived" } else { "session.restored" };
+            events::write(writing, key.as_str(), kind, &serde_json::json!({}))
+        })
+        .await
+    }
+}
+
+fn change(writing: &Writing<'_>, key: &SessionKey, sql: &str, values: &[&dyn ToSql]) -> Result<(), Fault> {
+    match writing.sql.prepare_cached(sql)?.execute(values)? {
+        0 => Err(no_session(key)),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn no_session(key: &SessionKey) -> Fault {
+    Fault::Refused(format!("there is no session `{key}`; `sessions_list` names those that are there"))
+}
+
+fn found(connection: &Connection, key: &SessionKey) -> Result<Option<SessionRecord>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([key], of_row).optional()?)
+}
+
+/// Makes a session, as part of a command, if there is none of this key.
+pub(super) fn ensure(
+    writing: &Writing<'_>,
+    key: &SessionKey,
+    person: Option<&str>,
+    parent: Option<&SessionKey>,
+) -> Result<(), Fault> {
+    let made = writing
+        .sql
+        .prepare_cached(
+            "INSERT INTO sessions (key, agent, kind, person, parent, created_at, active_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+             ON CONFLICT (key) DO NOTHING",
+        )?
+        .execute(params![key, key.agent(), key.kind().name(), person, parent, writing.now])?;
+    if made > 0 {
+        events::write(writing, key.as_str(), "session.begun", &serde_json::json!({ "parent": parent }))?;
+    }
+    Ok(())
+}
+
+/// Notes, as part of a command, that a session is active.
+pub(super) fn touch(writing: &Writing<'_>, key: &str) -> Result<(), Fault> {
+    writing
+        .sql
+        .prepare_cached(
+            "UPDATE sessions SET active_at = max(active_at, ?2),
+                 label = CASE WHEN archived_at IS NOT NULL AND EXISTS (
+                     SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                         AND other.key <> sessions.key AND other.archived_at IS NULL
+                 ) THEN NULL ELSE label END,
+                 archived_at = NULL
+             WHERE key = ?1",
+        )?
+        .execute(params![key, writing.now])?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod common;
+mod crashes;
+mod files;
+mod inbox;
+mod outbox;
+mod queue;
+mod runs;
+mod sessions;
+mod waits;

@@ -34,9 +34,11 @@
 
 mod fail_points;
 mod session_key;
+mod sessions;
 mod store;
 
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
+pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
     Acceptance, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts, DeliveryState, Event, EventFilter,
     Message, MessageId, MessageKind, MessageState, Moment, NewDelivery, NewMessage, Problem, Resumption,

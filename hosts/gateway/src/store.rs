@@ -35,7 +35,7 @@ pub use sessions::{SessionFilter, SessionRecord};
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -94,7 +94,7 @@ struct Inner {
     writer: Writer,
     readers: Readers,
     /// Held as long as the store is open.
-    _in_use: InUse,
+    in_use: Mutex<Option<InUse>>,
 }
 
 impl Store {
@@ -116,7 +116,7 @@ impl Store {
             let last_event = events::last(&connection)?;
             let writer = Writer::start(connection, options.clock.clone(), last_event)?;
             let readers = Readers::new(file.clone());
-            Ok(Self(Arc::new(Inner { file, options, writer, readers, _in_use: in_use })))
+            Ok(Self(Arc::new(Inner { file, options, writer, readers, in_use: Mutex::new(Some(in_use)) })))
         });
         match opened.await {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),
@@ -134,10 +134,12 @@ impl Store {
         &self.0.options.clock
     }
 
-    /// Carries out what was handed over, and closes the file. Commands of other copies of the store fail from then on.
+    /// Carries out what was handed over, and closes the file, which another process may open then. Commands of other copies of the store
+    /// fail from then on.
     pub async fn close(&self) {
         self.0.writer.close().await;
         self.0.readers.close();
+        self.0.in_use.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Writes a consistent copy into a new file, while the store is in use.

@@ -6,6 +6,7 @@ use super::watch::{Observation, ObservedEvent, Watch};
 use super::worker::{self, NextRun};
 use crate::agent::Agent;
 use crate::events::Observer;
+use crate::result::ToolAgentResult;
 use crate::session::Session;
 use crate::steering::Steering;
 use crate::transcript::{DamagedTranscript, Runs, new_id};
@@ -74,6 +75,10 @@ pub enum SendError {
     /// The conversation has ended.
     #[error("the message was not taken: the conversation has ended; open it again")]
     Ended,
+    /// It [only steers](IncomingMessage::only_steering), and cannot: no run is under way that has not ended yet, an earlier message waits, or it has
+    /// attachments.
+    #[error("the message was not taken: it cannot reach the run under way; send it as one that waits")]
+    NotSteering,
 }
 
 /// A conversation that is alive: a session, its queue, and a task that works through it. Cheap to clone.
@@ -87,6 +92,8 @@ pub(super) struct Shared {
     name: String,
     /// The id of the transcript.
     id: String,
+    /// The session of the toolkit that its calls belong to.
+    toolkit_session: String,
     damage: Option<DamagedTranscript>,
     pub(super) options: ConversationOptions,
     pub(super) watch: Watch,
@@ -156,6 +163,7 @@ impl Conversation {
         let shared = Arc::new(Shared {
             name,
             id: session.id().to_owned(),
+            toolkit_session: session.toolkit_session().to_owned(),
             damage: session.damage().cloned(),
             options,
             watch: Watch::new(),
@@ -224,7 +232,7 @@ impl Conversation {
             return Err(SendError::Ended);
         }
         let waiting = state.flights.waiting();
-        if waiting >= self.0.options.max_waiting {
+        if !message.only_steers && waiting >= self.0.options.max_waiting {
             return Err(SendError::Full { waiting });
         }
         let may_steer = message.steers
@@ -233,6 +241,9 @@ impl Conversation {
             && state.running.as_ref().is_some_and(|running| !running.cancel.is_cancelled());
         let steers =
             may_steer && state.steering.send_as(message.id.clone(), message.request.to_text()).is_ok();
+        if message.only_steers && !steers {
+            return Err(SendError::NotSteering);
+        }
         let (id, place) = (message.id.clone(), if steers { Place::Steering } else { Place::Queue });
         let receipt = state.flights.add(message, place);
         self.0.watch.send(ObservedEvent::Queued { id });
@@ -263,6 +274,12 @@ impl Conversation {
         has_news
     }
 
+    /// Returns true if a job that a tool started goes on in the background.
+    pub fn has_background_work(&self) -> bool {
+        let toolkit = self.0.lock().agent.0.toolkit.clone();
+        toolkit.has_background_work(&self.0.toolkit_session)
+    }
+
     /// Returns the ids of the messages that wait for a run of their own.
     pub fn waiting(&self) -> Vec<String> {
         self.0.lock().flights.queued()
@@ -271,6 +288,16 @@ impl Conversation {
     /// Returns the id of the run under way.
     pub fn running(&self) -> Option<String> {
         self.0.lock().running.as_ref().map(|running| running.run.clone())
+    }
+
+    /// Returns the run that has consumed a message: its line is in the transcript, and synced.
+    pub fn consumer(&self, message: &str) -> Option<String> {
+        self.0.lock().runs.consumer(message).map(str::to_owned)
+    }
+
+    /// Returns the account of one of the last 100 runs that ended, without its steps.
+    pub fn end_of(&self, run: &str) -> Option<ToolAgentResult> {
+        self.0.lock().runs.end(run).cloned()
     }
 
     /// Cancels the run under way, which ends at once. Messages that wait stay. Returns false if none is under way.

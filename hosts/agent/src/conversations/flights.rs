@@ -17,6 +17,10 @@ pub struct IncomingMessage {
     pub request: DelegationRequest,
     /// True if it may reach a run that is under way, at its next turn, unless an earlier message waits or it has attachments.
     pub steers: bool,
+    /// True if it begins no run of its own: it reaches the run under way, or it is not consumed.
+    pub only_steers: bool,
+    /// The id of the run that it begins, if its sender gives one; otherwise it is a new one.
+    pub run: Option<String>,
 }
 
 impl IncomingMessage {
@@ -32,13 +36,27 @@ impl IncomingMessage {
 
     /// Returns a message with all parts of a request.
     pub fn of(id: impl Into<String>, request: DelegationRequest) -> Self {
-        Self { id: id.into(), request, steers: false }
+        Self { id: id.into(), request, steers: false, only_steers: false, run: None }
     }
 
     /// Lets it reach a run that is under way.
     #[must_use]
     pub fn steering(mut self) -> Self {
         self.steers = true;
+        self
+    }
+
+    /// Lets it reach the run that is under way, and no other: for a sender that keeps a queue of its own.
+    #[must_use]
+    pub fn only_steering(mut self) -> Self {
+        (self.steers, self.only_steers) = (true, true);
+        self
+    }
+
+    /// Gives the run that it begins an id, which no other run of the conversation has: for a sender that keeps runs of its own.
+    #[must_use]
+    pub fn in_run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
         self
     }
 }
@@ -168,7 +186,7 @@ impl Flights {
     }
 
     /// Tells the senders of a run's messages that it has ended. Messages that it was to get and did not wait for a run of their own, before all
-    /// that came later. Its task counts as its own, also if it could not begin.
+    /// that came later, unless they only steer. Its task counts as its own, also if it could not begin.
     pub(super) fn run_ended(&mut self, ended: &Ended) {
         self.0.retain_mut(|flight| match &flight.place {
             Place::Consumed(run) if *run == ended.run => {
@@ -177,6 +195,10 @@ impl Flights {
             }
             Place::Task => {
                 flight.outcome.send_replace(Outcome::Ended(ended.clone()));
+                false
+            }
+            Place::Steering if flight.message.only_steers => {
+                flight.outcome.send_replace(Outcome::NotConsumed);
                 false
             }
             Place::Steering => {

@@ -84,8 +84,8 @@ impl Shared {
             return state.resumes.take();
         }
         let task = state.flights.take_task()?;
-        let message = Some(task.id.clone());
-        Some(self.begin(&mut state, new_id(), message, Some(task)))
+        let (message, run) = (Some(task.id.clone()), task.run.clone().unwrap_or_else(new_id));
+        Some(self.begin(&mut state, run, message, Some(task)))
     }
 
     /// Lets the run go on next that a crash interrupted. `message` is the one that was sent again for it.

@@ -71,6 +71,11 @@ impl Store {
         .await
     }
 
+    /// Writes an event of a session about something outside the store.
+    pub async fn note(&self, session: SessionKey, kind: &'static str, data: Value) -> Result<(), StoreError> {
+        self.write(move |writing| write(writing, session.as_str(), kind, &data)).await
+    }
+
     /// The number of the first event that is kept; `None` if there is none.
     pub async fn first_event(&self) -> Result<Option<i64>, StoreError> {
         self.read(|connection| Ok(connection.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?))

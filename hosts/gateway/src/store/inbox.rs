@@ -126,6 +126,11 @@ impl NewMessage {
         }
     }
 
+    /// The session that it is for.
+    pub fn session(&self) -> &SessionKey {
+        &self.session
+    }
+
     /// Stores how far its source was read, in the same transaction.
     #[must_use]
     pub fn with_offset(mut self, offset: impl Into<String>) -> Self {

@@ -323,6 +323,15 @@ impl Store {
         self.read(move |connection| found(connection, &run)).await
     }
 
+    /// Returns the run of a session that is in flight.
+    pub async fn run_in_flight(&self, session: SessionKey) -> Result<Option<RunRecord>, StoreError> {
+        self.read(move |connection| {
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE session = ?1 AND ended_at IS NULL");
+            Ok(connection.prepare_cached(&sql)?.query_row([session], of_row).optional()?)
+        })
+        .await
+    }
+
     /// Returns the runs in flight. At start, those are the ones that an ended process has left.
     pub async fn runs_in_flight(&self) -> Result<Vec<RunRecord>, StoreError> {
         self.read(|connection| {

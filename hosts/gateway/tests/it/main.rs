@@ -1,9 +1,12 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
+mod agents;
+mod at_work;
 mod common;
 mod crashes;
 mod files;
 mod inbox;
+mod kills;
 mod outbox;
 mod queue;
 mod runs;

@@ -1,0 +1,297 @@
+//! The sessions at work: each runs one message after the other, on a conversation with its agent.
+//!
+//! ```text
+//! send ──► store ──► dispatch ──► one task for each run ──► conversation of the agent
+//!            ▲                        │                       its transcript
+//!            └── consumed, finished ◄─┘
+//! ```
+//!
+//! The store decides which message begins which run, and under which id. The transcript is the truth about what a run consumed and how it
+//! ended: a message is marked consumed after its line was synced, and an end that is in the transcript is stored, also after a crash, and not
+//! asked for anew.
+
+mod agents;
+mod at_work;
+mod open;
+mod recover;
+
+pub use agents::{AgentError, Agents};
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use toolkit_agent::{IncomingMessage, Observation};
+
+use crate::store::{
+    Acceptance, CancelOutcome, MessageId, NewMessage, RunId, SteerOutcome, Store, StoreError,
+};
+use crate::{SessionKey, SessionKind};
+use agents::request;
+use open::OpenConversations;
+
+/// Time after which a store that failed is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Settings of the sessions.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SessionsOptions {
+    /// The most runs that have a slot at once; 8 by default.
+    pub max_runs: u32,
+    /// How often a run goes on after a crash; twice by default.
+    pub max_resumptions: u32,
+    /// Lets a message of the sender of the run under way reach that run, in direct chats; true by default.
+    pub steer: bool,
+    /// The most conversations that are kept open while nothing runs in them; 32 by default. The one that was used longest ago is closed
+    /// first, and none that has a job in the background.
+    pub max_idle: usize,
+}
+
+impl Default for SessionsOptions {
+    fn default() -> Self {
+        Self { max_runs: 8, max_resumptions: 2, steer: true, max_idle: 32 }
+    }
+}
+
+impl SessionsOptions {
+    /// Returns the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the most runs that have a slot at once.
+    #[must_use]
+    pub fn max_runs(self, max_runs: u32) -> Self {
+        Self { max_runs, ..self }
+    }
+
+    /// Sets how often a run goes on after a crash.
+    #[must_use]
+    pub fn max_resumptions(self, max_resumptions: u32) -> Self {
+        Self { max_resumptions, ..self }
+    }
+
+    /// Sets if messages may reach a run under way.
+    #[must_use]
+    pub fn steer(self, steer: bool) -> Self {
+        Self { steer, ..self }
+    }
+
+    /// Sets the most conversations that are kept open while nothing runs in them.
+    #[must_use]
+    pub fn max_idle(self, max_idle: usize) -> Self {
+        Self { max_idle, ..self }
+    }
+}
+
+/// The sessions of a gateway at work. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    agents: Box<dyn Agents>,
+    options: SessionsOptions,
+    conversations: OpenConversations,
+    /// Runs in flight that were cancelled.
+    cancelled: Mutex<HashSet<RunId>>,
+    /// Notified when a message, or a slot, may begin a run.
+    changed: Notify,
+    /// Cancelled when no further run begins.
+    stopping: CancellationToken,
+    /// Cancelled when the runs under way are interrupted.
+    interrupting: CancellationToken,
+    runs: TaskTracker,
+}
+
+impl Sessions {
+    /// Goes on with the runs that an ended process has left, and begins the runs of the messages that wait. Must be called within a tokio
+    /// runtime, once for a store.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read or written.
+    pub async fn start(
+        store: Store,
+        agents: impl Agents,
+        options: SessionsOptions,
+    ) -> Result<Self, StoreError> {
+        let sessions = Self(Arc::new(Inner {
+            store,
+            agents: Box::new(agents),
+            options,
+            conversations: OpenConversations::new(options.max_idle),
+            cancelled: Mutex::default(),
+            changed: Notify::new(),
+            stopping: CancellationToken::new(),
+            interrupting: CancellationToken::new(),
+            runs: TaskTracker::new(),
+        }));
+        // Whoever waited has to wait anew.
+        sessions.0.store.end_all_waits().await?;
+        for run in sessions.0.store.runs_in_flight().await? {
+            // It takes a slot like others, and those that go on come first.
+            sessions.0.store.give_up_slot(&run.id).await?;
+            sessions.0.runs.spawn(recover::go_on(Arc::clone(&sessions.0), run));
+        }
+        tokio::spawn(dispatch(Arc::clone(&sessions.0)));
+        Ok(sessions)
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// Accepts a message, and lets it begin a run, or reach the one under way.
+    ///
+    /// # Errors
+    ///
+    /// The message could not be stored: it was not accepted.
+    pub async fn send(&self, message: NewMessage) -> Result<Acceptance, StoreError> {
+        let session = message.session().clone();
+        let accepted = self.0.store.accept(message).await?;
+        if let Acceptance::Accepted { id } = accepted {
+            if let Err(error) = self.steer(&session, id).await {
+                // It is stored, and waits for a run of its own.
+                tracing::warn!(%error, "a message did not reach the run under way");
+            }
+            self.0.changed.notify_waiters();
+        }
+        Ok(accepted)
+    }
+
+    async fn steer(&self, session: &SessionKey, id: MessageId) -> Result<(), StoreError> {
+        if !self.0.options.steer || !matches!(session.kind(), SessionKind::Direct | SessionKind::Main) {
+            return Ok(());
+        }
+        let Some(conversation) = self.0.conversations.get(session) else { return Ok(()) };
+        let Some(run) = conversation.running() else { return Ok(()) };
+        let Some(message) = self.0.store.message(id).await? else { return Ok(()) };
+        let Ok(request) = request(&message) else { return Ok(()) };
+        if self.0.store.steer(&RunId::new(run), id).await? == SteerOutcome::Steered {
+            // Where it comes too late, the end of the run lets it wait again.
+            let _ = conversation.send(IncomingMessage::of(id.0.to_string(), request).only_steering());
+        }
+        Ok(())
+    }
+
+    /// Cancels the run of a session that is in flight. Returns false if there is none.
+    pub async fn cancel(&self, session: SessionKey) -> Result<bool, StoreError> {
+        let Some(run) = self.0.store.run_in_flight(session.clone()).await? else { return Ok(false) };
+        self.cancel_run(&session, &run.id).await?;
+        Ok(true)
+    }
+
+    /// Takes a message back that waits, or cancels the run that it began.
+    pub async fn cancel_message(&self, id: MessageId) -> Result<CancelOutcome, StoreError> {
+        let outcome = self.0.store.cancel_message(id).await?;
+        if let CancelOutcome::TooLate { run: Some(run), .. } = &outcome
+            && let Some(record) = self.0.store.run(run).await?
+            && record.message == id
+            && record.ended_at.is_none()
+        {
+            self.cancel_run(&record.session, run).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn cancel_run(&self, session: &SessionKey, run: &RunId) -> Result<(), StoreError> {
+        // Noted first: its conversation may not be open yet.
+        self.0.cancelled().insert(run.clone());
+        if let Some(conversation) = self.0.conversations.get(session)
+            && conversation.running().as_deref() == Some(run.as_str())
+        {
+            conversation.cancel();
+        }
+        self.0.changed.notify_waiters();
+        // One that ended just before would be noted for ever.
+        let record = self.0.store.run(run).await?;
+        if record.is_none_or(|record| record.ended_at.is_some()) {
+            self.0.cancelled().remove(run);
+        }
+        Ok(())
+    }
+
+    /// Observes the conversation of a session, if it is open: the events of the run under way so far, and all that follow.
+    pub fn observe(&self, session: &SessionKey) -> Option<Observation> {
+        self.0.conversations.get(session).map(|conversation| conversation.observe())
+    }
+
+    /// Begins no further run, lets those under way end within a time, and interrupts the rest, which go on at the next start. That does not
+    /// count as a crash.
+    ///
+    /// # Errors
+    ///
+    /// The store could not note that the stop was planned; everything was stopped all the same.
+    pub async fn stop(&self, within: Duration) -> Result<(), StoreError> {
+        self.0.stopping.cancel();
+        self.0.changed.notify_waiters();
+        self.0.runs.close();
+        let planned = self.0.store.plan_stop().await;
+        if tokio::time::timeout(within, self.0.runs.wait()).await.is_err() {
+            self.0.interrupting.cancel();
+            self.0.conversations.interrupt();
+            self.0.runs.wait().await;
+        }
+        self.0.conversations.close().await;
+        planned
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+/// Begins runs as messages come and slots are free.
+async fn dispatch(inner: Arc<Inner>) {
+    while !inner.stopping.is_cancelled() {
+        // Made before the look, so that what comes after it is not missed.
+        let changed = inner.changed.notified();
+        loop {
+            if inner.stopping.is_cancelled() {
+                return;
+            }
+            match inner.store.claim(inner.options.max_runs).await {
+                Ok(Some(claimed)) => {
+                    let run = at_work::run(Arc::clone(&inner), claimed.run, claimed.message);
+                    inner.runs.spawn(run);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::error!(%error, "no run can begin; the store is tried again");
+                    inner.rest().await;
+                }
+            }
+        }
+        tokio::select! {
+            () = changed => {}
+            () = inner.stopping.cancelled() => return,
+        }
+    }
+}
+
+impl Inner {
+    /// Waits before the store is tried again.
+    async fn rest(&self) {
+        tokio::select! {
+            () = tokio::time::sleep(RETRY) => {}
+            () = self.interrupting.cancelled() => {}
+        }
+    }
+
+    fn cancelled(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.cancelled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_cancelled(&self, run: &RunId) -> bool {
+        self.cancelled().contains(run)
+    }
+}

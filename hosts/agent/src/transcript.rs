@@ -22,6 +22,7 @@ pub(crate) use parse::{Damage, Loaded};
 pub use record::Kind;
 pub(crate) use record::{CarriedMessage, Header, Record, VERSION};
 pub use replay::Replay;
+pub(crate) use retention::HeldOff;
 pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
 pub use store::{StoreLock, StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter};
@@ -278,8 +279,12 @@ impl Transcripts {
         })
     }
 
-    pub(crate) fn open(&self, id: &str) -> Result<(Writer, Loaded), TranscriptError> {
-        let _removal = self.hold_off_removal()?;
+    /// Opens a transcript, while no clean-up removes a part of its conversation.
+    pub(crate) fn open(
+        &self,
+        id: &str,
+        _removal: &HeldOff<'_>,
+    ) -> Result<(Writer, Loaded), TranscriptError> {
         self.existing(id)?;
         Writer::open(&self.store, id)
     }

@@ -3,6 +3,7 @@
 mod answered_by;
 mod approvals;
 mod arguments;
+mod ask_journal;
 mod aside;
 mod asking;
 mod blocking;

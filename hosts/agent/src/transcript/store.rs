@@ -72,8 +72,8 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
     /// There is none, it is not the oldest or is the last one ([`InvalidInput`](io::ErrorKind::InvalidInput)), or it cannot be removed.
     fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()>;
 
-    /// Holds the removal of conversations off, in all processes that share the store, until what is returned is dropped: taken while one is opened, or
-    /// begun below another one. Waits for a removal under way. A store of one process needs nothing.
+    /// Holds the removal of conversations off, in all processes that share the store, until what is returned is dropped: taken while one is opened or
+    /// copied, or begun below another one. Waits for a removal under way. A store of one process needs nothing.
     ///
     /// # Errors
     ///
@@ -82,12 +82,12 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
         Ok(Box::new(()))
     }
 
-    /// Waits until no process [holds the removal of conversations off](Self::hold_off_removal), and has them wait until what is returned is
-    /// dropped: taken while a conversation is removed with all that belongs to it.
+    /// Has those wait that [hold the removal of conversations off](Self::hold_off_removal) until what is returned is dropped: taken while a
+    /// conversation is removed with all that belongs to it. Does not wait.
     ///
     /// # Errors
     ///
-    /// The store cannot be locked.
+    /// A process holds it off ([`WouldBlock`](io::ErrorKind::WouldBlock)), or the store cannot be locked.
     fn lock_for_removal(&self) -> io::Result<StoreLock> {
         Ok(Box::new(()))
     }

@@ -176,6 +176,8 @@ fn milliseconds(time: SystemTime) -> u64 {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) lines: Mutex<Vec<String>>,
+    /// True if `trade` asks about the second thing alone.
+    pub(super) skips_first: AtomicBool,
 }
 
 impl Done {
@@ -213,7 +215,8 @@ async fn trade(
     one: String,
     other: String,
 ) -> Result<String, ToolError> {
-    for what in [&one, &other] {
+    let skipped = usize::from(done.skips_first.load(Ordering::SeqCst));
+    for what in [&one, &other].into_iter().skip(skipped) {
         ctx.ask(Ask::new("trade", "trade it").with_pattern(what).before_acting()).await?;
     }
     done.lines.lock().unwrap().push(format!("{one} for {other}"));

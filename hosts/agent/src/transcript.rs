@@ -4,6 +4,7 @@ mod conversation;
 mod depth;
 mod files;
 mod fork;
+mod glance;
 mod memory;
 mod parse;
 mod record;
@@ -222,7 +223,8 @@ impl Transcripts {
         &self.directory
     }
 
-    /// Returns all transcripts that can be read, the latest first. Blocks.
+    /// Returns all transcripts that can be read, the latest first. Of each, the beginning and the end are read, or all of it if these do not tell
+    /// the task and the turns. Blocks.
     pub fn list(&self) -> Vec<TranscriptInfo> {
         let mut list: Vec<TranscriptInfo> =
             self.stored().iter().filter_map(|stored| self.info(stored)).collect();
@@ -263,20 +265,6 @@ impl Transcripts {
         });
         stored.retain(|stored| is_id(&stored.id));
         stored
-    }
-
-    fn info(&self, stored: &StoredTranscript) -> Option<TranscriptInfo> {
-        let Loaded { header, conversation, .. } = self.load_stored(stored).ok()?;
-        Some(TranscriptInfo {
-            id: stored.id.clone(),
-            workspace: header.workspace,
-            agent: header.agent,
-            parent: header.parent,
-            depth: header.depth,
-            task: conversation.task.unwrap_or_default(),
-            turns: conversation.turns,
-            changed: milliseconds(stored.changed()),
-        })
     }
 
     /// Opens a transcript, while no clean-up removes a part of its conversation.

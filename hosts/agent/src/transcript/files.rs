@@ -77,6 +77,15 @@ impl FileStore {
         Some(StoredSegment::new(number, metadata.modified().ok()?, metadata.len()))
     }
 
+    /// Opens a segment to read it.
+    fn opened(&self, id: &str, segment: u32) -> io::Result<File> {
+        let path = self.path(id, segment);
+        if !path.metadata()?.is_file() {
+            return Err(not_found());
+        }
+        File::open(path)
+    }
+
     fn create_directory(&self) -> io::Result<()> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -122,11 +131,16 @@ impl TranscriptStore for FileStore {
     }
 
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>> {
-        let path = self.path(id, segment);
-        if !path.metadata()?.is_file() {
-            return Err(not_found());
-        }
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(self.opened(id, segment)?))
+    }
+
+    fn read_end(&self, id: &str, segment: u32, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut file = self.opened(id, segment)?;
+        let begin = file.metadata()?.len().saturating_sub(max_bytes);
+        file.seek(SeekFrom::Start(begin))?;
+        let mut bytes = Vec::new();
+        file.take(max_bytes).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {

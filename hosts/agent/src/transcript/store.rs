@@ -44,6 +44,19 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
     /// There is none, or it cannot be read.
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>>;
 
+    /// Reads the end of a segment, at most so many bytes of it; all of a segment that has not more.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    fn read_end(&self, id: &str, segment: u32, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(id, segment)?.read_to_end(&mut bytes)?;
+        let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        bytes.drain(..bytes.len().saturating_sub(most));
+        Ok(bytes)
+    }
+
     /// Makes a transcript with its first line, and returns its writer.
     ///
     /// # Errors

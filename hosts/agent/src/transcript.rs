@@ -268,11 +268,7 @@ impl Transcripts {
     }
 
     /// Opens a transcript, while no clean-up removes a part of its conversation.
-    pub(crate) fn open(
-        &self,
-        id: &str,
-        _removal: &HeldOff<'_>,
-    ) -> Result<(Writer, Loaded), TranscriptError> {
+    pub(crate) fn open(&self, id: &str, _removal: &HeldOff<'_>) -> Result<(Writer, Loaded), TranscriptError> {
         self.existing(id)?;
         Writer::open(&self.store, id)
     }

@@ -2,8 +2,8 @@
 
 mod flight;
 
-use super::{Asks, State, fitting};
 use super::wait::{Deadline, fault};
+use super::{Asks, State, fitting};
 use crate::approvals::Memory;
 use crate::approver::Approver;
 use flight::{Flight, Passenger};

@@ -55,6 +55,7 @@ async fn journaled(lines: State<Lines>) -> String {
 #[tool(auto_execute)]
 fn journaled_blocking(lines: State<Lines>) -> String {
     drop(lines.add("acted"));
+    drop(lines);
     "done".to_owned()
 }
 
@@ -85,7 +86,8 @@ async fn the_beginning_of_a_function_is_recorded_after_the_questions_before_it()
     for tool in ["journaled", "journaled_blocking"] {
         let result = call(tool).await;
         assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Failed);
-        let expected = "the beginning of the call could not be recorded, so nothing was done: the disk is full";
+        let expected =
+            "the beginning of the call could not be recorded, so nothing was done: the disk is full";
         assert!(result.text().contains(expected), "{}", result.text());
         assert_eq!(lines.take(), [""; 0], "{tool}");
     }

@@ -3,8 +3,8 @@
 mod answered_by;
 mod approvals;
 mod arguments;
-mod ask_journal;
 mod aside;
+mod ask_journal;
 mod asking;
 mod blocking;
 mod bootstrap;

@@ -297,7 +297,8 @@ impl Run<'_> {
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
             let (toolbox, mut options) = (toolbox.clone(), options.clone());
             if self.session.journal.is_kept() {
-                options = options.ask_journal(questions.of_call(place, &toolbox, &call, again.contains(&place)));
+                options =
+                    options.ask_journal(questions.of_call(place, &toolbox, &call, again.contains(&place)));
             }
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;

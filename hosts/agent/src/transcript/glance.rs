@@ -74,12 +74,12 @@ impl Transcripts {
             return None;
         }
         let Head { task, turns } = head(&mut reader, header.carries)?;
-        let turns = self.last_turn(stored)?.unwrap_or(turns);
+        let turns = self.turns(stored, turns)?;
         Some(Glance { header, task, turns })
     }
 
-    /// Returns the number of turns after the last answer of the last segment; `Some(None)` if it has none.
-    fn last_turn(&self, stored: &StoredTranscript) -> Option<Option<u32>> {
+    /// Returns the number of turns after the last answer of the last segment, or that of the segments before if it has none.
+    fn turns(&self, stored: &StoredTranscript, before: u32) -> Option<u32> {
         let mut most = TAIL_BYTES;
         loop {
             let bytes = self.store.read_end(&stored.id, stored.last(), most).ok()?;
@@ -92,13 +92,13 @@ impl Transcripts {
             for line in lines.split(|byte| *byte == b'\n').rev().filter(|line| !line.is_empty()) {
                 let line: Line = serde_json::from_slice(line).ok()?;
                 match (&*line.record, line.turn) {
-                    ("answer", Some(turn)) => return Some(Some(turn.saturating_add(1))),
+                    ("answer", Some(turn)) => return Some(turn.saturating_add(1)),
                     ("format", _) if line.version.is_none_or(|version| version > VERSION) => return None,
                     _ => {}
                 }
             }
             if is_whole {
-                return Some(None);
+                return Some(before);
             }
             most = most.saturating_mul(TAIL_GROWTH);
         }

@@ -15,7 +15,8 @@ fn path(transcripts: &Transcripts, name: &str) -> PathBuf {
 /// Runs a task in so many turns with texts of so many bytes, and returns the id.
 async fn conversation(transcripts: &Transcripts, turns: usize, bytes: usize) -> String {
     let text = |turn: usize| format!("{turn}{}", "x".repeat(bytes));
-    let answer = |turn: usize| Answer::calls([call(&turn.to_string(), "look", json!({ "text": text(turn) }))]);
+    let answer =
+        |turn: usize| Answer::calls([call(&turn.to_string(), "look", json!({ "text": text(turn) }))]);
     let answers: Vec<Answer> = (1..turns).map(answer).chain([finish("done")]).collect();
     let agent = builder(&log(), &scripted(answers)).context(ContextSettings::new().window_tokens(u64::MAX));
     let request = DelegationRequest::new("do it");
@@ -63,7 +64,8 @@ async fn a_list_tells_of_each_what_its_lines_add_up_to() {
     let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     for count in 1..=lines.len() {
-        let parsed: Vec<Value> = lines[..count].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let parsed: Vec<Value> =
+            lines[..count].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         let is = |kind: &'static str| parsed.iter().filter(move |line| line["record"] == kind).count();
         let (turns, task) = (is("answer"), if is("run") > 0 { "do it" } else { "" });
         let next = lines.get(count).map_or("", |line| &line[..line.len() / 2]);

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 use toolkit::approval::{
-    Answer as Approval, Answering, AskStore, AskingCall, Keeping, KeptAnswer, PendingAsk, Reply, ScriptedApprover,
+    Answer as Approval, Answering, AskStore, AskingCall, Keeping, KeptAnswer, PendingAsk, Reply,
+    ScriptedApprover,
 };
 use toolkit::prelude::*;
 use toolkit::{Approver, Ask, CancellationToken, Tool, tool_ref};

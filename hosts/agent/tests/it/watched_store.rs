@@ -6,9 +6,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use toolkit_agent::{
-    FileStore, StoreLock, StoredTranscript, TranscriptStore, TranscriptWriter, Transcripts,
-};
+use toolkit_agent::{FileStore, StoreLock, StoredTranscript, TranscriptStore, TranscriptWriter, Transcripts};
 
 /// A step of a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,14 +66,14 @@ impl WatchedStore {
         self.bytes.load(Ordering::SeqCst)
     }
 
-    fn pass(&self, step: Step) {
+    fn pass(&self, step: &Step) {
         let count = {
             let mut passed = self.passed.lock().unwrap();
             let count = passed.entry(step.clone()).or_default();
             *count += 1;
             *count
         };
-        let work = self.work.lock().unwrap().take_if(|(at, pass, _)| (&*at, *pass) == (&step, count));
+        let work = self.work.lock().unwrap().take_if(|(at, pass, _)| (&*at, *pass) == (step, count));
         if let Some((_, _, work)) = work {
             work();
         }
@@ -96,7 +94,7 @@ impl<R: Read> Read for Counting<R> {
 impl TranscriptStore for WatchedStore {
     fn list(&self) -> io::Result<Vec<StoredTranscript>> {
         let listed = self.files.list();
-        self.pass(Step::Listed);
+        self.pass(&Step::Listed);
         listed
     }
 
@@ -105,7 +103,7 @@ impl TranscriptStore for WatchedStore {
     }
 
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>> {
-        self.pass(Step::Reads(id.to_owned()));
+        self.pass(&Step::Reads(id.to_owned()));
         Ok(Box::new(Counting(self.files.read(id, segment)?, Arc::clone(&self.bytes))))
     }
 
@@ -121,7 +119,7 @@ impl TranscriptStore for WatchedStore {
 
     fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
         let created = self.files.create_whole(id, lines);
-        self.pass(Step::Copied);
+        self.pass(&Step::Copied);
         created
     }
 

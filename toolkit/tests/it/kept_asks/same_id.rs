@@ -23,7 +23,7 @@ enum Step {
 struct Gated {
     files: Arc<Files>,
     step: Step,
-    is_gated: AtomicBool,
+    waits_next: AtomicBool,
     begun: Notify,
     may_go_on: Semaphore,
 }
@@ -33,7 +33,7 @@ impl Gated {
         Arc::new(Self {
             files: shop.files(),
             step,
-            is_gated: AtomicBool::new(true),
+            waits_next: AtomicBool::new(true),
             begun: Notify::new(),
             may_go_on: Semaphore::new(0),
         })
@@ -41,7 +41,7 @@ impl Gated {
 
     async fn pass(&self, step: Step) {
         // The first one alone.
-        if self.step == step && self.is_gated.swap(false, Ordering::SeqCst) {
+        if self.step == step && self.waits_next.swap(false, Ordering::SeqCst) {
             self.begun.notify_one();
             self.may_go_on.acquire().await.unwrap().forget();
         }
@@ -106,7 +106,8 @@ async fn a_question_that_is_put_while_its_call_ends_does_not_stay() {
         tool.input_schema(schema).build(move |ctx: ToolContext, _| {
             let (store, asking) = (Arc::clone(&store), Arc::clone(&asking));
             async move {
-                let work = tokio::spawn(async move { ctx.ask(Ask::new("sell", "sell it").before_acting()).await });
+                let work =
+                    tokio::spawn(async move { ctx.ask(Ask::new("sell", "sell it").before_acting()).await });
                 *asking.lock().unwrap() = Some(work);
                 store.begun.notified().await;
                 "left"
@@ -136,7 +137,8 @@ fn nobody() -> CallbackApprover {
 async fn the_end_of_a_call_takes_no_question_of_the_next_one_with_the_same_id() {
     let shop = Shop::new();
     let (store, asked) = (Gated::new(&shop, Step::RemoveCall), Arc::new(Notify::new()));
-    let toolkit = shop::toolkit(Arc::clone(&store) as Arc<dyn AskStore>, Arc::clone(&shop.done), silent(&asked));
+    let toolkit =
+        shop::toolkit(Arc::clone(&store) as Arc<dyn AskStore>, Arc::clone(&shop.done), silent(&asked));
     let toolbox = toolkit.toolbox(&caller()).await;
     let buy = |toolbox: &Toolbox| {
         let toolbox = toolbox.clone();
@@ -200,7 +202,8 @@ async fn of_two_calls_with_one_name_the_first_that_ends_leaves_the_question_of_t
     let toolkit = shop::toolkit(Arc::clone(&files) as Arc<dyn AskStore>, done, silent(&asked));
     let toolbox = toolkit.toolbox(&caller()).await;
     let sell = |what: &str| {
-        let (toolbox, call) = (toolbox.clone(), ToolCall::new("1", "sell", json!({ "what": what, "price": 7 })));
+        let (toolbox, call) =
+            (toolbox.clone(), ToolCall::new("1", "sell", json!({ "what": what, "price": 7 })));
         tokio::spawn(async move { toolbox.call(call).await })
     };
     let mut calls = Vec::new();

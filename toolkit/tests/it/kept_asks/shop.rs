@@ -149,11 +149,7 @@ impl AskStore for Files {
         })
     }
 
-    fn remove_call<'a>(
-        &'a self,
-        call: &'a AskingCall,
-        before: Option<SystemTime>,
-    ) -> Keeping<'a, ()> {
+    fn remove_call<'a>(&'a self, call: &'a AskingCall, before: Option<SystemTime>) -> Keeping<'a, ()> {
         Box::pin(async move {
             self.take_time().await;
             for digest in self.digests() {

@@ -49,7 +49,7 @@ async fn a_long_transcript_is_listed_without_reading_it_whole() {
         }
         assert_eq!(transcripts.messages(&id).unwrap().len() as u64, 91 + number);
         let length = fs::metadata(path(&transcripts, &id)).unwrap().len();
-        let store = WatchedStore::new(&transcripts, Step::Copied, 1, || {});
+        let store = WatchedStore::new(&transcripts, Step::Listed, 1, || {});
         let [info] = &*store.transcripts(&transcripts).list() else { panic!("{bytes}") };
         assert_eq!((&*info.task, info.turns), ("do it", 45));
         let most = length.checked_div(parts).unwrap_or(2 * length);

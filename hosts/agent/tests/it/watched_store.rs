@@ -15,8 +15,8 @@ pub(crate) enum Step {
     Listed,
     /// A transcript is read.
     Reads(String),
-    /// A copy is there whole.
-    Copied,
+    /// The copy of a transcript, which is there whole, is looked for.
+    FindsCopy,
 }
 
 type Work = Box<dyn FnOnce() + Send>;
@@ -26,6 +26,8 @@ pub(crate) struct WatchedStore {
     files: FileStore,
     work: Mutex<Option<(Step, u32, Work)>>,
     passed: Mutex<BTreeMap<Step, u32>>,
+    /// The id of the last copy.
+    copy: Mutex<Option<String>>,
     bytes: Arc<AtomicU64>,
 }
 
@@ -47,6 +49,7 @@ impl WatchedStore {
             files: FileStore::new(transcripts.directory()),
             work: Mutex::new(Some((step, pass, Box::new(work)))),
             passed: Mutex::default(),
+            copy: Mutex::default(),
             bytes: Arc::default(),
         })
     }
@@ -99,6 +102,9 @@ impl TranscriptStore for WatchedStore {
     }
 
     fn get(&self, id: &str) -> io::Result<StoredTranscript> {
+        if self.copy.lock().unwrap().as_deref() == Some(id) {
+            self.pass(&Step::FindsCopy);
+        }
         self.files.get(id)
     }
 
@@ -118,9 +124,9 @@ impl TranscriptStore for WatchedStore {
     }
 
     fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
-        let created = self.files.create_whole(id, lines);
-        self.pass(&Step::Copied);
-        created
+        self.files.create_whole(id, lines)?;
+        *self.copy.lock().unwrap() = Some(id.to_owned());
+        Ok(())
     }
 
     fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {

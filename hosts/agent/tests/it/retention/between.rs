@@ -72,7 +72,7 @@ async fn a_copy_is_not_removed_before_it_is_open() {
     let (_directory, transcripts) = transcripts();
     let id = conversation(&transcripts, 1).await;
     let (cleaned, other) = (Arc::new(Mutex::new(None)), elsewhere(&transcripts));
-    let store = WatchedStore::new(&transcripts, Step::Copied, 1, {
+    let store = WatchedStore::new(&transcripts, Step::FindsCopy, 1, {
         let cleaned = Arc::clone(&cleaned);
         move || *cleaned.lock().unwrap() = Some(at_once(move || other.clean_up(&nothing())))
     });
@@ -97,7 +97,7 @@ async fn a_fork_before_a_damage_is_not_removed_before_it_is_open() {
     let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
     fs::write(path(&transcripts, &id), text + "{\n").unwrap();
     let (cleaned, other) = (Arc::new(Mutex::new(None)), elsewhere(&transcripts));
-    let store = WatchedStore::new(&transcripts, Step::Copied, 1, {
+    let store = WatchedStore::new(&transcripts, Step::FindsCopy, 1, {
         let cleaned = Arc::clone(&cleaned);
         move || *cleaned.lock().unwrap() = Some(at_once(move || other.clean_up(&nothing())))
     });

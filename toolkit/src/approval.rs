@@ -9,7 +9,7 @@ pub use crate::approver::{CallbackApprover, IntoAnswer, NoApprover, ScriptedAppr
 pub use crate::ask_journal::{AskJournal, Journaling};
 pub use crate::ask_record::RecordedAsk;
 #[cfg(feature = "runtime")]
-pub use crate::ask_store::{AskStore, Keeping, KeptAnswer};
+pub use crate::ask_store::{AskStore, AskingCall, Keeping, KeptAnswer};
 #[cfg(feature = "runtime")]
 pub use crate::asks::{AnswerError, AskLimits, Asks};
 pub use toolkit_core::{

@@ -38,4 +38,11 @@ pub trait AskJournal: Send + Sync + 'static {
 
     /// Records the answer, and who gave it, before the call goes on.
     fn answered<'a>(&'a self, ask: &'a PendingAsk, reply: &'a Reply) -> Journaling<'a>;
+
+    /// Records that the function of the call begins, after all questions of the runtime: from now on it may act without a question. A host that has the
+    /// call begin again because of a question needs it, since the call may not be asked about this time: an approval or a rule may allow it now.
+    /// Records nothing by default.
+    fn begins(&self) -> Journaling<'_> {
+        Box::pin(async { Ok(()) })
+    }
 }

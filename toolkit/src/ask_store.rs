@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio_util::sync::CancellationToken;
-use toolkit_core::ask::{PendingAsk, Reply};
+use toolkit_core::ask::{Origin, PendingAsk, Reply};
 use toolkit_core::call::CallArguments;
+use toolkit_core::caller::Caller;
 
 /// The future of a step of an [`AskStore`]: an error says why it failed.
 pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
@@ -41,18 +42,20 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send 
 ///    take the same answer, the one whose `remove` returns false fails its call. Two calls that run at the same time have a digest each.
 /// 5. A call that asks another question before it acts has its earlier questions of that kind put again, with their answers
 ///    ([`put_answered`](Self::put_answered)), until the new one is decided: if the process ends meanwhile, the call that begins again is asked nothing twice.
-/// 6. [`remove_call`](Self::remove_call) takes out all questions of a call that has a result, in whatever way it came: also those of an earlier
-///    process that the call did not ask this time. It comes after each call of a named session, so it has to be cheap where there is nothing.
+///    Once the new one is decided, all questions of the call that were [asked before](PendingAsk::asked_at) it are taken out
+///    ([`remove_call`](Self::remove_call) with a time), also those that the call did not ask again.
+/// 6. [`remove_call`](Self::remove_call) without a time takes out all questions of a call that has a result, in whatever way it came: also those of an
+///    earlier process that the call did not ask this time. It comes after each call of a named session, so it has to be cheap where there is nothing.
 ///    Questions stay of a call that is dropped, as at the end of a process, and of one that is [interrupted](crate::CallOptions::interrupt)
 ///    while it waits for an answer. A host that gives such a call a result without making it again calls
 ///    [`Toolkit::forget_asks`](crate::Toolkit::forget_asks); one that removes a session removes its questions, by their
 ///    [origin](PendingAsk::origin).
 /// 7. A step that fails before the function acts fails the call, and nothing of the function is done. A `remove_call` that fails is logged.
 /// 8. The future of a step may be dropped before it is done, with the call that was cancelled: what the store does in another thread must not
-///    come after a `remove_call` of the same call that began later.
+///    come after a `remove_call` of the same call that began later. A question whose `put` is done after its call is over is removed.
 ///
-/// The ids of a session's calls must differ while any of them is under way or waits in the store, also those of several conversations that share
-/// the session: `remove_call` cannot tell them apart.
+/// The ids of the calls of one turn must differ, and so must those of a session whose host names no [turns](crate::CallOptions::turn), while any of
+/// them is under way or waits in the store: `remove_call` cannot tell them apart.
 pub trait AskStore: Send + Sync + 'static {
     /// Returns a kept question.
     fn get<'a>(&'a self, digest: &'a str) -> Keeping<'a, Option<PendingAsk>>;
@@ -74,8 +77,45 @@ pub trait AskStore: Send + Sync + 'static {
     /// Removes a question and its answer. Returns false if it was not there.
     fn remove<'a>(&'a self, digest: &'a str) -> Keeping<'a, bool>;
 
-    /// Removes all questions whose [origin](PendingAsk::origin) is this call of this session, with their answers.
-    fn remove_call<'a>(&'a self, session_id: &'a str, call_id: &'a str) -> Keeping<'a, ()>;
+    /// Removes all questions of a call, with their answers: those whose [origin](PendingAsk::origin) [it is](AskingCall::is_origin). With a time, those alone
+    /// that were [asked](PendingAsk::asked_at) before.
+    fn remove_call<'a>(&'a self, call: &'a AskingCall, before: Option<SystemTime>) -> Keeping<'a, ()>;
+}
+
+/// A call in an [`AskStore`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct AskingCall {
+    /// Its session.
+    pub session_id: String,
+    /// The [turn](crate::CallOptions::turn) in which the model made it, if the host has named it.
+    pub turn: Option<String>,
+    /// Its id.
+    pub call_id: String,
+}
+
+impl AskingCall {
+    /// Creates the name of a call whose host names no turns.
+    pub fn new(session_id: impl Into<String>, call_id: impl Into<String>) -> Self {
+        Self { session_id: session_id.into(), turn: None, call_id: call_id.into() }
+    }
+
+    /// Sets the turn.
+    #[must_use]
+    pub fn with_turn(self, turn: impl Into<String>) -> Self {
+        Self { turn: Some(turn.into()), ..self }
+    }
+
+    /// Returns true if a question of this origin is one of the call.
+    pub fn is_origin(&self, origin: &Origin) -> bool {
+        let Self { session_id, turn, call_id } = self;
+        origin.session_id.as_ref() == Some(session_id) && origin.turn == *turn && origin.call_id == *call_id
+    }
+
+    /// Returns a call of a caller; `None` in a session without a name, which no later call is in.
+    pub(crate) fn of(caller: &Caller, turn: Option<String>, call_id: &str) -> Option<Self> {
+        Some(Self { session_id: caller.session_id.clone()?, turn, call_id: call_id.to_owned() })
+    }
 }
 
 /// An answer in an [`AskStore`].
@@ -104,11 +144,22 @@ pub(crate) struct AskKeeper {
 
 #[derive(Default)]
 struct LiveCalls {
-    /// The number of calls of a session with the same id.
-    calls: BTreeMap<(String, String), usize>,
+    /// The calls under way.
+    calls: BTreeMap<AskingCall, LiveEntry>,
     /// Those that asked: what they are, with the number that tells equal ones apart.
     asking: BTreeSet<(String, usize)>,
 }
+
+/// The calls under way with one name.
+#[derive(Default)]
+struct LiveEntry {
+    count: usize,
+    changing: Changing,
+}
+
+/// Held while questions of the calls with one name are put, and while all of them are removed: a removal takes no question out that one of them puts
+/// meanwhile.
+pub(crate) type Changing = Arc<tokio::sync::Mutex<()>>;
 
 impl AskKeeper {
     pub(crate) fn new(store: Arc<dyn AskStore>) -> Self {
@@ -121,29 +172,28 @@ impl AskKeeper {
     }
 
     /// Notes that a call is under way.
-    pub(crate) fn enter(&self, call: &(String, String)) {
-        *self.lock().calls.entry(call.clone()).or_default() += 1;
+    fn enter(&self, call: &AskingCall) -> Changing {
+        let mut live = self.lock();
+        let entry = live.calls.entry(call.clone()).or_default();
+        entry.count += 1;
+        Arc::clone(&entry.changing)
     }
 
-    /// Returns true if a call is under way.
-    pub(crate) fn is_live(&self, call: &(String, String)) -> bool {
-        self.lock().calls.contains_key(call)
+    /// Returns the number of calls under way with this name.
+    pub(crate) fn live(&self, call: &AskingCall) -> usize {
+        self.lock().calls.get(call).map_or(0, |entry| entry.count)
     }
 
-    /// Notes that a call is over. Returns true if no other call under way has the same id in the same session.
-    pub(crate) fn leave(&self, call: &(String, String), asking: Option<&(String, usize)>) -> bool {
+    /// Notes that a call is over.
+    pub(crate) fn leave(&self, call: &AskingCall, asking: Option<&(String, usize)>) {
         let mut live = self.lock();
         if let Some(asking) = asking {
             live.asking.remove(asking);
         }
-        match live.calls.get_mut(call) {
-            Some(count) if *count > 1 => {
-                *count -= 1;
-                false
-            }
-            _ => {
+        if let Some(entry) = live.calls.get_mut(call) {
+            entry.count -= 1;
+            if entry.count == 0 {
                 live.calls.remove(call);
-                true
             }
         }
     }
@@ -162,8 +212,8 @@ impl AskKeeper {
 /// A call under way whose questions are kept.
 pub(crate) struct KeptCall {
     pub(crate) keeper: AskKeeper,
-    /// The session and the id.
-    pub(crate) call: (String, String),
+    pub(crate) call: AskingCall,
+    pub(crate) changing: Changing,
     pub(crate) arguments: CallArguments,
     /// The token of an interruption.
     pub(crate) interrupt: Option<CancellationToken>,
@@ -175,9 +225,11 @@ pub(crate) struct KeptCall {
 pub(crate) struct KeptState {
     /// The description of the call, and its number among equal ones; `None` before its first question.
     pub(crate) identity: Option<(String, usize)>,
-    /// The number of questions that are kept and not decided.
-    pub(crate) open: usize,
+    /// The digests of the questions that are kept and not decided.
+    pub(crate) open: BTreeSet<String>,
     pub(crate) decided: Vec<DecidedAsk>,
+    /// True once the call is over: work of its function that goes on keeps no question any more.
+    pub(crate) is_over: bool,
 }
 
 /// A question that was decided.
@@ -193,12 +245,12 @@ pub(crate) struct DecidedAsk {
 impl KeptCall {
     pub(crate) fn new(
         keeper: &AskKeeper,
-        call: (String, String),
+        call: AskingCall,
         arguments: CallArguments,
         interrupt: Option<CancellationToken>,
     ) -> Self {
-        keeper.enter(&call);
-        Self { keeper: keeper.clone(), call, arguments, interrupt, state: Mutex::default() }
+        let changing = keeper.enter(&call);
+        Self { keeper: keeper.clone(), call, changing, arguments, interrupt, state: Mutex::default() }
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, KeptState> {

@@ -203,16 +203,11 @@ impl Asks {
     /// Adds a question to the list; the error is an answer with the reason why it cannot be added.
     fn register(&self, put: Put) -> Result<Waiting, Answer> {
         let ask = self.pending(put)?;
-        self.register_in(&mut self.lock(), ask, None)
+        self.register_in(&mut self.lock(), ask)
     }
 
-    /// Adds a question, under the lock. `left` is the time for an answer, if it is not the whole.
-    fn register_in(
-        &self,
-        state: &mut State,
-        ask: PendingAsk,
-        left: Option<Duration>,
-    ) -> Result<Waiting, Answer> {
+    /// Adds a question, under the lock.
+    fn register_in(&self, state: &mut State, ask: PendingAsk) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
         let bytes = ask.question().size();
         self.check_count(state)?;
@@ -226,8 +221,7 @@ impl Asks {
         state.bytes += bytes;
         let entry = Entry { ask: ask.clone(), bytes, answer: Some(sender), lasts: false, joinable: None };
         state.pending.insert(ask.id().to_owned(), entry);
-        let left = left.unwrap_or(limits.age).min(limits.age);
-        Ok(Waiting { asks: self.clone(), ask, left, answer })
+        Ok(Waiting { asks: self.clone(), ask, answer })
     }
 
     /// Fails if one more question would exceed the limit.
@@ -270,6 +264,18 @@ impl State {
         format!("ask_{}", BASE32_DNSSEC.encode(&bytes))
     }
 
+    /// Takes a question from the list.
+    fn take(&mut self, id: &str) -> Option<Entry> {
+        let entry = self.pending.remove(id)?;
+        self.bytes -= entry.bytes;
+        if self.gone.len() >= MAX_REMEMBERED {
+            self.gone.pop_front();
+        }
+        let fate = if entry.answer.is_some() { Fate::Withdrawn } else { Fate::Answered };
+        self.gone.push_back((id.to_owned(), fate));
+        Some(entry)
+    }
+
     /// Returns the error for a question that is no longer pending.
     fn fate(&self, id: &str) -> AnswerError {
         let is_answered = self.pending.get(id).map(|_| Fate::Answered);
@@ -293,31 +299,23 @@ impl fmt::Debug for Asks {
 struct Waiting {
     asks: Asks,
     ask: PendingAsk,
-    /// The time for an answer.
-    left: Duration,
     answer: oneshot::Receiver<Reply>,
 }
 
 impl Waiting {
     /// Replaces the question with one that shows what was wrong with the answer.
     fn ask_again(&mut self, problem: String) {
-        self.ask = self.ask.with_problem(problem);
         if let Some(entry) = self.asks.lock().pending.get_mut(self.ask.id()) {
-            entry.ask = self.ask.clone();
+            entry.ask = entry.ask.with_problem(problem);
+            self.ask = entry.ask.clone();
         }
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.asks.lock();
-        let Some(entry) = state.pending.remove(self.ask.id()) else { return };
-        state.bytes -= entry.bytes;
-        if state.gone.len() >= MAX_REMEMBERED {
-            state.gone.pop_front();
-        }
-        let fate = if entry.answer.is_some() { Fate::Withdrawn } else { Fate::Answered };
-        state.gone.push_back((self.ask.id().to_owned(), fate));
+        // Dropped without the lock, since it may be the last handle of a future.
+        let _entry = self.asks.lock().take(self.ask.id());
     }
 }
 

@@ -41,7 +41,7 @@ pub use tools::Tools;
 
 use crate::approvals::Approvals;
 use crate::approver::Approver;
-use crate::ask_store::{AskKeeper, AskStore};
+use crate::ask_store::{AskKeeper, AskStore, AskingCall};
 use crate::asks::{AskLimits, Asks};
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
@@ -181,10 +181,10 @@ impl Toolkit {
     /// Removes the questions of a call from the [store](crate::approval::AskStore) of the host: for a call that waited when a process ended, and that is
     /// given a result without being made again. A call that is made has them removed with its result. Does nothing without a store; a failure is
     /// logged.
-    pub async fn forget_asks(&self, session_id: &str, call_id: &str) {
+    pub async fn forget_asks(&self, call: &AskingCall) {
         let Some(keeper) = &self.0.settings.ask_store else { return };
-        if !keeper.is_live(&(session_id.to_owned(), call_id.to_owned())) {
-            keeper.forget(session_id, call_id).await;
+        if keeper.live(call) == 0 {
+            keeper.forget(call).await;
         }
     }
 

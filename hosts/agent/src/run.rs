@@ -144,8 +144,8 @@ impl<'s> Run<'s> {
             system: self.system.clone(),
             at: now(),
         })?;
-        for (session, call) in std::mem::take(&mut self.session.answered_calls) {
-            self.agent.toolkit.forget_asks(&session, &call).await;
+        for call in std::mem::take(&mut self.session.answered_calls) {
+            self.agent.toolkit.forget_asks(&call).await;
         }
         // Before the task: its message comes after the results of these calls.
         let again = self.begin_again().await;

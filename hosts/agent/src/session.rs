@@ -11,7 +11,7 @@ use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use crate::steering::Steering;
 use crate::transcript::{
-    Conversation, DamagedTranscript, Header, Pending, Record, TranscriptError, TranscriptMessage,
+    Conversation, DamagedTranscript, Header, HeldOff, Pending, Record, TranscriptError, TranscriptMessage,
     Transcripts, VERSION, new_id, now,
 };
 use std::collections::{BTreeSet, VecDeque};
@@ -19,6 +19,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use toolkit::{
     Caller, CancellationToken,
+    approval::AskingCall,
     events::{Event, Events},
 };
 
@@ -115,7 +116,8 @@ impl Agent {
     ///
     /// There is no such transcript, another run writes it, it is damaged, it belongs to another workspace, or it is that of a sub-agent.
     pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
-        Session::resume(self, transcript)
+        let removal = self.transcripts(transcript)?.hold_off_removal()?;
+        Session::resume(self, transcript, &removal)
     }
 
     /// Opens a conversation as [`resume`](Self::resume) does, but goes on with a damaged transcript in a fork that has the lines before the
@@ -129,10 +131,12 @@ impl Agent {
         let mut id = transcript.to_owned();
         let mut damage = None;
         let mut opened = BTreeSet::new();
-        // A clean-up removes no damaged transcript before its fork is open.
+        // A clean-up removes no damaged transcript, and no fork, before the fork is open.
+        let transcripts = self.transcripts(transcript)?;
+        let removal = transcripts.hold_off_removal()?;
         let mut held = Vec::new();
         loop {
-            let error = match Session::resume(self, &id) {
+            let error = match Session::resume(self, &id, &removal) {
                 Ok(mut session) => {
                     session.answered_calls.extend(session.calls_of_damaged(&opened));
                     session.damage = damage.map(|(line, reason)| DamagedTranscript {
@@ -149,7 +153,7 @@ impl Agent {
                 // The fork may have been damaged, too.
                 TranscriptError::Corrupt { line, reason, .. } if opened.insert(id.clone()) => {
                     damage.get_or_insert_with(|| (*line, reason.clone()));
-                    let (fork, damaged) = self.transcripts(&id)?.fork_before_damage(&id)?;
+                    let (fork, damaged) = transcripts.fork_before_damage(&id, &removal)?;
                     held.push(damaged);
                     id = fork;
                 }
@@ -166,7 +170,9 @@ impl Agent {
     pub fn fork(&self, transcript: &str, message: Option<u64>) -> Result<Session, TranscriptError> {
         let transcripts = self.transcripts(transcript)?;
         check_workspace(self, transcripts.header(transcript).as_ref())?;
-        Session::resume(self, &transcripts.fork(transcript, message)?)
+        // A clean-up does not remove the copy before it is open.
+        let removal = transcripts.hold_off_removal()?;
+        Session::resume(self, &transcripts.copy(transcript, message, &removal)?, &removal)
     }
 
     fn transcripts(&self, id: &str) -> Result<&Transcripts, TranscriptError> {
@@ -190,8 +196,8 @@ pub struct Session {
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
     pub(crate) is_resumed: bool,
-    /// The calls, with their sessions, that have a result and may have questions in the store of the host.
-    pub(crate) answered_calls: Vec<(String, String)>,
+    /// The calls that have a result and may have questions in the store of the host.
+    pub(crate) answered_calls: Vec<AskingCall>,
     damage: Option<DamagedTranscript>,
 }
 
@@ -228,7 +234,7 @@ impl Session {
         Ok(Self::new(agent, journal, header, is_owner))
     }
 
-    fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
+    fn resume(agent: &Agent, id: &str, removal: &HeldOff<'_>) -> Result<Self, TranscriptError> {
         let transcripts = agent.transcripts(id)?;
         let header = transcripts.header(id);
         if let Some(parent) = header.as_ref().and_then(Header::delegating).cloned() {
@@ -236,7 +242,7 @@ impl Session {
         }
         // Before a line is written: the transcript stays as it is.
         check_workspace(agent, header.as_ref())?;
-        let (writer, loaded) = transcripts.open(id)?;
+        let (writer, loaded) = transcripts.open(id, removal)?;
         // The program ended between the summary and the segment that was to begin after it.
         let begins_segment = matches!(loaded.records.last(), Some(Record::Summarised { .. }));
         let mut files = Vec::new();
@@ -275,19 +281,20 @@ impl Session {
                 })?;
             }
         }
-        let calls = session.journal.conversation.answered_calls();
-        session.answered_calls =
-            calls.into_iter().map(|call| (session.header.session.clone(), call)).collect();
+        session.answered_calls = session.answered_calls_of(&session.header);
         Ok(session)
     }
 
-    /// The calls that have a result here, in the sessions of the damaged transcripts before.
-    fn calls_of_damaged(&self, damaged: &BTreeSet<String>) -> Vec<(String, String)> {
+    /// The calls that have a result here, as those of a transcript that begins as this one.
+    fn answered_calls_of(&self, header: &Header) -> Vec<AskingCall> {
+        let (answer, calls) = self.journal.conversation.answered_calls();
+        calls.iter().map(|call| header.asking_call(answer, call)).collect()
+    }
+
+    /// The calls that have a result here, as those of the damaged transcripts before.
+    fn calls_of_damaged(&self, damaged: &BTreeSet<String>) -> Vec<AskingCall> {
         let headers = damaged.iter().filter_map(|id| self.agent.0.transcripts.as_ref()?.header(id));
-        let calls = self.journal.conversation.answered_calls();
-        headers
-            .flat_map(|header| calls.iter().map(move |call| (header.session.clone(), call.clone())))
-            .collect()
+        headers.flat_map(|header| self.answered_calls_of(&header)).collect()
     }
 
     /// Begins a segment of the transcript, which is opened without the ones before.

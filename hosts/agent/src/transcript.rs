@@ -4,6 +4,7 @@ mod conversation;
 mod depth;
 mod files;
 mod fork;
+mod glance;
 mod memory;
 mod parse;
 mod record;
@@ -22,6 +23,7 @@ pub(crate) use parse::{Damage, Loaded};
 pub use record::Kind;
 pub(crate) use record::{CarriedMessage, Header, Record, VERSION};
 pub use replay::Replay;
+pub(crate) use retention::HeldOff;
 pub use retention::{CleanUp, RemovalReason, RemovedConversation, Retention};
 pub(crate) use runs::Runs;
 pub use store::{StoreLock, StoredSegment, StoredTranscript, SyncWork, TranscriptStore, TranscriptWriter};
@@ -221,7 +223,8 @@ impl Transcripts {
         &self.directory
     }
 
-    /// Returns all transcripts that can be read, the latest first. Blocks.
+    /// Returns all transcripts that can be read, the latest first. Of each, the beginning and the end are read, or all of it if these do not tell
+    /// the task and the turns. Blocks.
     pub fn list(&self) -> Vec<TranscriptInfo> {
         let mut list: Vec<TranscriptInfo> =
             self.stored().iter().filter_map(|stored| self.info(stored)).collect();
@@ -264,22 +267,8 @@ impl Transcripts {
         stored
     }
 
-    fn info(&self, stored: &StoredTranscript) -> Option<TranscriptInfo> {
-        let Loaded { header, conversation, .. } = self.load_stored(stored).ok()?;
-        Some(TranscriptInfo {
-            id: stored.id.clone(),
-            workspace: header.workspace,
-            agent: header.agent,
-            parent: header.parent,
-            depth: header.depth,
-            task: conversation.task.unwrap_or_default(),
-            turns: conversation.turns,
-            changed: milliseconds(stored.changed()),
-        })
-    }
-
-    pub(crate) fn open(&self, id: &str) -> Result<(Writer, Loaded), TranscriptError> {
-        let _removal = self.hold_off_removal()?;
+    /// Opens a transcript, while no clean-up removes a part of its conversation.
+    pub(crate) fn open(&self, id: &str, _removal: &HeldOff<'_>) -> Result<(Writer, Loaded), TranscriptError> {
         self.existing(id)?;
         Writer::open(&self.store, id)
     }

@@ -83,7 +83,8 @@ impl Asks {
                 Err(refusal) => return refusal.into(),
             };
             tell(&waiting.ask);
-            waiting.hear_out(approver).await
+            let mut deadline = Deadline::new(self, self.limits().age);
+            waiting.hear_out(approver, Some(&mut deadline)).await
         })
     }
 }
@@ -96,15 +97,18 @@ impl Asks {
 }
 
 impl Waiting {
-    /// Waits for the answer, from the approver or from elsewhere.
-    pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Reply {
+    /// Waits for the answer, from the approver or from elsewhere, until the deadline.
+    pub(super) async fn hear_out(
+        &mut self,
+        approver: &dyn Approver,
+        mut deadline: Option<&mut Deadline>,
+    ) -> Reply {
         let asks = self.asks.clone();
-        let mut deadline = Deadline { left: self.left, denial: asks.too_late(), sleep: None };
         let mut attempt = 1;
         loop {
             let ask = self.ask.clone();
             let mut consulted = Consulted::begin(approver, &ask);
-            match poll_fn(|task| hear(self, &mut consulted, &mut deadline, task)).await {
+            match poll_fn(|task| hear(self, &mut consulted, deadline.as_deref_mut(), task)).await {
                 Heard::Elsewhere(reply) => return reply,
                 Heard::TooLate(denial) => return settle(self, denial),
                 Heard::Approver(reply) => match asks.answer(ask.id(), reply) {
@@ -148,7 +152,7 @@ enum Heard {
 fn hear(
     waiting: &mut Waiting,
     consulted: &mut Consulted<'_>,
-    deadline: &mut Deadline,
+    deadline: Option<&mut Deadline>,
     task: &mut Context<'_>,
 ) -> Poll<Heard> {
     if let Poll::Ready(reply) = Pin::new(&mut waiting.answer).poll(task) {
@@ -157,7 +161,7 @@ fn hear(
     if let Poll::Ready(reply) = consulted.poll(task) {
         return Poll::Ready(Heard::Approver(reply));
     }
-    deadline.poll(task).map(Heard::TooLate)
+    deadline.map_or(Poll::Pending, |deadline| deadline.poll(task).map(Heard::TooLate))
 }
 
 /// The running future of an approver; `None` once it said that the answer comes from elsewhere.
@@ -208,7 +212,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Answer {
 }
 
 /// The time at which a question expires. The timer is created at the first wait.
-struct Deadline {
+pub(super) struct Deadline {
     left: Duration,
     /// The answer when it is over.
     denial: Answer,
@@ -216,7 +220,12 @@ struct Deadline {
 }
 
 impl Deadline {
-    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+    /// Creates the deadline of a question with so much time left.
+    pub(super) fn new(asks: &Asks, left: Duration) -> Self {
+        Self { left: left.min(asks.limits().age), denial: asks.too_late(), sleep: None }
+    }
+
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
         if self.sleep.is_none() && Handle::try_current().is_err() {
             let problem = "waiting for an answer needs a tokio runtime, and none is running here";
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));

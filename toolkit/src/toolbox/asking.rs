@@ -207,6 +207,7 @@ impl ToolContext {
     fn origin(&self) -> Origin {
         let mut origin = Origin::new(self.call_id(), self.tool_name()).with_caller(self.caller());
         origin.session_id = self.session_id().map(str::to_owned);
+        origin.turn = self.kept_call.as_ref().and_then(|kept| kept.call.turn.clone());
         origin.agent = self.agent().map(str::to_owned);
         origin.message_id = self.message_id().map(str::to_owned);
         origin

@@ -6,6 +6,7 @@ use super::repeats::note_refused;
 use super::report::Report;
 use super::run::{CLOSING, Start};
 use super::{CallOptions, Scope, Toolbox};
+use crate::ask_store::AskingCall;
 use crate::history;
 use crate::settings::Settings;
 use crate::tool::Tool;
@@ -74,6 +75,7 @@ impl Toolbox {
             cancel,
             interrupt,
             never_begins_again,
+            turn,
             timeout,
             approver,
             ask_journal,
@@ -85,8 +87,10 @@ impl Toolbox {
         } = options;
         // The calls that a function makes do not begin again by themselves.
         let keeper = toolkit.settings.ask_store.as_ref().filter(|_| above.is_none() && !never_begins_again);
-        let kept =
-            keeper.and_then(|keeper| LiveCall::begin(keeper, &self.0.caller, &id, &arguments, interrupt));
+        let asking = keeper.and_then(|_| AskingCall::of(&self.0.caller, turn, &id));
+        let kept = keeper
+            .zip(asking)
+            .map(|(keeper, call)| LiveCall::begin(keeper, call, arguments.clone(), interrupt));
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),

@@ -38,8 +38,14 @@ impl ToolContext {
             Err(refusal) => return Ok(refusal.into()),
         };
         let journal = self.ask_journal.as_ref().filter(|_| acts_later);
-        let kept =
-            self.kept_call.as_ref().filter(|_| acts_later).map(|call| call.place(self, ask.question()));
+        let kept = match self.kept_call.as_ref().filter(|_| acts_later) {
+            Some(call) => {
+                let kept = call.place(self, ask.question());
+                ask = call.last(ask);
+                Some(kept.ok_or_else(|| not_recorded("question", "the call is over"))?)
+            }
+            None => None,
+        };
         // The time that is left for an answer to a question that was asked before.
         let mut left = None;
         if let Some(kept) = &kept
@@ -63,7 +69,7 @@ impl ToolContext {
         let Heard { mut answer, is_kept, shown } = heard;
         if let Some(kept) = &kept {
             // An answer counts only after its removal, so that it decides no other call.
-            let was_there = kept.remove().await.map_err(|why| not_recorded("answer", &why))?;
+            let was_there = kept.remove(&ask).await.map_err(|why| not_recorded("answer", &why))?;
             if is_kept && !was_there {
                 return Err(ToolError::failed(
                     "the answer has decided another call with the same id and arguments, so nothing was done; make the \
@@ -138,6 +144,6 @@ impl ToolContext {
 }
 
 /// Returns the error for a call that does not go on, because a host that keeps a record of it cannot.
-fn not_recorded(what: &str, why: &str) -> ToolError {
+pub(super) fn not_recorded(what: &str, why: &str) -> ToolError {
     ToolError::failed(format!("the {what} could not be recorded, so nothing was done: {why}"))
 }

@@ -1,7 +1,7 @@
 //! The questions of a call in the store of the host.
 
 use crate::approvals::Asker;
-use crate::ask_store::{AskKeeper, DecidedAsk, KeptAnswer, KeptCall};
+use crate::ask_store::{AskKeeper, AskingCall, DecidedAsk, KeptAnswer, KeptCall};
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 use data_encoding::HEXLOWER;
@@ -17,10 +17,7 @@ use toolkit_core::error::{ToolError, ToolErrorKind};
 use toolkit_core::output::ToolOutput;
 
 /// A call whose questions are kept, for as long as it is under way.
-pub(super) struct LiveCall {
-    call: Arc<KeptCall>,
-    is_over: bool,
-}
+pub(super) struct LiveCall(Arc<KeptCall>);
 
 /// One question of a call, in the store.
 pub(super) struct KeptAsk<'a> {
@@ -29,85 +26,109 @@ pub(super) struct KeptAsk<'a> {
 }
 
 impl LiveCall {
-    /// Begins to keep the questions of a call; `None` in a session without a name, which no later call is in.
+    /// Begins to keep the questions of a call.
     pub(super) fn begin(
         keeper: &AskKeeper,
-        caller: &Caller,
-        id: &str,
-        arguments: &CallArguments,
+        call: AskingCall,
+        arguments: CallArguments,
         interrupt: Option<CancellationToken>,
-    ) -> Option<Self> {
-        let call = (caller.session_id.clone()?, id.to_owned());
-        let call = Arc::new(KeptCall::new(keeper, call, arguments.clone(), interrupt));
-        Some(Self { call, is_over: false })
+    ) -> Self {
+        Self(Arc::new(KeptCall::new(keeper, call, arguments, interrupt)))
     }
 
     pub(super) fn call(&self) -> &Arc<KeptCall> {
-        &self.call
+        &self.0
     }
 
     /// Removes the questions of a call that has a result, unless it was interrupted while it waited for an answer. It is not a part of the
     /// function, which a cancellation drops.
     pub(super) async fn end(&mut self, outcome: Option<&Result<ToolOutput, ToolError>>) {
-        let is_interrupted = self.call.interrupt.as_ref().is_some_and(CancellationToken::is_cancelled);
+        let is_interrupted = self.0.interrupt.as_ref().is_some_and(CancellationToken::is_cancelled);
         let is_aborted = matches!(outcome, Some(Err(error)) if error.kind() == ToolErrorKind::Aborted);
-        // One that has asked nothing yet may have a question, and its answer, from an earlier process.
-        let may_wait = || {
-            let state = self.call.state();
-            state.open > 0 || state.decided.is_empty()
+        let waits = {
+            let mut state = self.0.state();
+            state.is_over = true;
+            // One that has asked nothing yet may have a question, and its answer, from an earlier process.
+            is_interrupted && is_aborted && (!state.open.is_empty() || state.decided.is_empty())
         };
-        let waits = is_interrupted && is_aborted && may_wait();
-        if self.leave() && !waits {
-            self.call.keeper.forget(&self.call.call.0, &self.call.call.1).await;
+        if !waits {
+            self.0.forget().await;
         }
-    }
-
-    /// Returns true if no other call under way has the same id.
-    fn leave(&mut self) -> bool {
-        self.is_over = true;
-        let asking = self.call.state().identity.take();
-        self.call.keeper.leave(&self.call.call, asking.as_ref())
     }
 }
 
 impl Drop for LiveCall {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.leave();
-        }
+        let asking = {
+            let mut state = self.0.state();
+            state.is_over = true;
+            state.identity.take()
+        };
+        // After the questions are removed: a call with the same name that begins now keeps its own.
+        self.0.keeper.leave(&self.0.call, asking.as_ref());
     }
 }
 
 impl AskKeeper {
     /// Removes all questions of a call.
-    pub(crate) async fn forget(&self, session_id: &str, call_id: &str) {
-        if let Err(error) = self.store.remove_call(session_id, call_id).await {
-            tracing::error!(
-                target: "toolkit", session = session_id, call = call_id, error,
-                "the questions of a call that is over could not be removed from the store of the host"
-            );
-        }
+    pub(crate) async fn forget(&self, call: &AskingCall) {
+        log(call, self.store.remove_call(call, None).await);
+    }
+}
+
+fn log(call: &AskingCall, removed: Result<(), String>) {
+    if let Err(error) = removed {
+        tracing::error!(
+            target: "toolkit", session = call.session_id, turn = call.turn, call = call.call_id, error,
+            "the questions of a call that is over could not be removed from the store of the host"
+        );
     }
 }
 
 impl KeptCall {
-    /// Returns the place of a question of the call. It is of the same tool, with the same arguments, and for the same asker and workspace as one
-    /// that an answer is for.
-    pub(super) fn place(&self, context: &ToolContext, question: &Question) -> KeptAsk<'_> {
-        let (identity, number) = self.identity(context);
-        let text = format!("{}\n{number}\n{identity}", question.digest());
-        KeptAsk { call: self, digest: HEXLOWER.encode(&Hash::hash(text.as_bytes())) }
+    /// Removes all questions of the call, those of an earlier process included, which cannot be told from those of another call under way with the same
+    /// name.
+    async fn forget(&self) {
+        let _changing = self.changing.lock().await;
+        if self.keeper.live(&self.call) == 1 {
+            return self.keeper.forget(&self.call).await;
+        }
+        let own = {
+            let mut state = self.state();
+            let again = state.decided.iter().filter(|decided| decided.is_put_again);
+            let own: Vec<String> = again.map(|decided| decided.digest.clone()).collect();
+            own.into_iter().chain(std::mem::take(&mut state.open))
+        };
+        for digest in own {
+            log(&self.call, self.keeper.store.remove(&digest).await.map(drop));
+        }
     }
 
-    /// Returns the call as JSON text, and its number among equal calls under way.
-    fn identity(&self, context: &ToolContext) -> (String, usize) {
+    /// Returns the place of a question of the call; `None` once the call is over. It is of the same tool, with the same arguments, and for the same
+    /// asker and workspace as one that an answer is for.
+    pub(super) fn place(&self, context: &ToolContext, question: &Question) -> Option<KeptAsk<'_>> {
+        let (identity, number) = self.identity(context)?;
+        let text = format!("{}\n{number}\n{identity}", question.digest());
+        Some(KeptAsk { call: self, digest: HEXLOWER.encode(&Hash::hash(text.as_bytes())) })
+    }
+
+    /// Returns the question as one that was asked after those that the call asked before.
+    pub(super) fn last(&self, ask: PendingAsk) -> PendingAsk {
+        self.state().decided.iter().fold(ask, |ask, before| ask.asked_after(&before.ask))
+    }
+
+    /// Returns the call as JSON text, and its number among equal calls under way; `None` once it is over.
+    fn identity(&self, context: &ToolContext) -> Option<(String, usize)> {
         let mut state = self.state();
+        if state.is_over {
+            return None;
+        }
         let make = || {
             let identity = self.describe(context.caller(), context.tool());
             let number = self.keeper.number(&identity);
             (identity, number)
         };
-        state.identity.get_or_insert_with(make).clone()
+        Some(state.identity.get_or_insert_with(make).clone())
     }
 
     fn describe(&self, caller: &Caller, tool: &Tool) -> String {
@@ -120,8 +141,8 @@ impl KeptCall {
         let asker = serde_json::to_value(Asker::of(caller, tool)).unwrap_or_default();
         let workspace = caller.workspace.as_deref().map(Path::to_string_lossy);
         let definition = tool.definition().ok().and_then(|definition| serde_json::to_value(definition).ok());
-        let (session, id) = &self.call;
-        serde_json::json!([session, asker, workspace, id, arguments, definition]).to_string()
+        let AskingCall { session_id, turn, call_id } = &self.call;
+        serde_json::json!([session_id, asker, workspace, turn, call_id, arguments, definition]).to_string()
     }
 }
 
@@ -139,33 +160,64 @@ impl KeptAsk<'_> {
     /// Keeps the question, and with it the answers that the call got before it. Returns its answer if it has one.
     pub(super) async fn put(&self, ask: &PendingAsk) -> Result<Option<KeptAnswer>, String> {
         let store = &self.call.keeper.store;
-        self.call.state().open += 1;
-        let decided = self.call.state().decided.clone();
+        let _changing = self.call.changing.lock().await;
+        let decided = {
+            let mut state = self.call.state();
+            if state.is_over {
+                return Err(over());
+            }
+            state.open.insert(self.digest.clone());
+            state.decided.clone()
+        };
         for (place, DecidedAsk { digest, ask, answer, .. }) in decided.iter().enumerate() {
-            store.put_answered(digest, ask, answer).await?;
             self.call.state().decided[place].is_put_again = true;
+            store.put_answered(digest, ask, answer).await?;
+            self.check(digest).await?;
         }
-        store.put(&self.digest, ask).await
+        let answer = store.put(&self.digest, ask).await?;
+        self.check(&self.digest).await?;
+        Ok(answer)
     }
 
     /// Keeps the question with the id under which it is listed.
     pub(super) async fn put_listed(&self, ask: &PendingAsk) -> Result<(), String> {
-        self.call.keeper.store.put(&self.digest, ask).await.map(|_| ())
+        let _changing = self.call.changing.lock().await;
+        if self.call.state().is_over {
+            return Err(over());
+        }
+        self.call.keeper.store.put(&self.digest, ask).await?;
+        self.check(&self.digest).await
+    }
+
+    /// Removes what was put in the store while the call ended, and fails then: nobody would take it out.
+    async fn check(&self, digest: &str) -> Result<(), String> {
+        if !self.call.state().is_over {
+            return Ok(());
+        }
+        self.call.keeper.store.remove(digest).await?;
+        Err(over())
     }
 
     pub(super) async fn answered(&self) -> Result<KeptAnswer, String> {
         self.call.keeper.store.answered(&self.digest).await
     }
 
-    /// Removes the question, and those that were decided before it. Returns false if it was not there.
-    pub(super) async fn remove(&self) -> Result<bool, String> {
-        let store = &self.call.keeper.store;
-        let decided = self.call.state().decided.clone();
-        for (place, before) in decided.iter().enumerate().filter(|(_, before)| before.is_put_again) {
-            store.remove(&before.digest).await?;
-            self.call.state().decided[place].is_put_again = false;
+    /// Removes a question that is decided, and those of the call that were asked before it. Returns false if it was not there.
+    pub(super) async fn remove(&self, ask: &PendingAsk) -> Result<bool, String> {
+        let KeptCall { keeper, call, changing, .. } = self.call;
+        let _changing = changing.lock().await;
+        if keeper.live(call) == 1 {
+            // Also those that an earlier process put again, and this one did not ask.
+            keeper.store.remove_call(call, Some(ask.asked_at())).await?;
+            self.call.state().decided.iter_mut().for_each(|before| before.is_put_again = false);
+        } else {
+            let decided = self.call.state().decided.clone();
+            for (place, before) in decided.iter().enumerate().filter(|(_, before)| before.is_put_again) {
+                keeper.store.remove(&before.digest).await?;
+                self.call.state().decided[place].is_put_again = false;
+            }
         }
-        store.remove(&self.digest).await
+        keeper.store.remove(&self.digest).await
     }
 
     /// Notes the answer, for the case that the call asks another question before it acts. An approval for longer was remembered when it was
@@ -175,7 +227,12 @@ impl KeptAsk<'_> {
             *scope = AllowScope::Once;
         }
         let mut state = self.call.state();
-        state.open = state.open.saturating_sub(1);
+        state.open.remove(&self.digest);
         state.decided.push(DecidedAsk { digest: self.digest, ask, answer, is_put_again: false });
     }
+}
+
+/// The error of a question of a call that is over.
+fn over() -> String {
+    "the call is over".to_owned()
 }

@@ -24,6 +24,7 @@ pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) interrupt: Option<CancellationToken>,
     pub(crate) never_begins_again: bool,
+    pub(crate) turn: Option<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
@@ -69,6 +70,15 @@ impl CallOptions {
     #[must_use]
     pub fn never_begins_again(mut self) -> Self {
         self.never_begins_again = true;
+        self
+    }
+
+    /// Names the turn of the conversation in which the model made the call, for the [`AskStore`](crate::approval::AskStore): a model may use the id of
+    /// a call again in a later turn, and two conversations of one session may use the same ids. The name has to be the same when the call is
+    /// made again after a restart.
+    #[must_use]
+    pub fn turn(mut self, turn: impl Into<String>) -> Self {
+        self.turn = Some(turn.into());
         self
     }
 

@@ -8,6 +8,7 @@ mod turn;
 use super::Scope;
 use super::before::{before, is_free};
 use super::finish::{Finishing, finish};
+use super::hearing::not_recorded;
 use super::repeats;
 use super::report::Report;
 use super::span;
@@ -166,7 +167,8 @@ impl<'a> Running<'a> {
             self.start.arguments.extend(bound);
         }
         self.start.key = repeats::key(context, scope, &self.start.arguments);
-        if !is_free(scope, tool) || services::are_wanting(scope, tool, context) {
+        let is_recorded = context.ask_journal.is_some();
+        if is_recorded || !is_free(scope, tool) || services::are_wanting(scope, tool, context) {
             return self.enter_behind(task);
         }
         let function = match tool.run() {
@@ -296,6 +298,10 @@ fn behind(
         let mut arguments = before(context, arguments, key).await?;
         if services::are_wanting(context.scope(), context.tool(), context) {
             services::make(context).await?;
+        }
+        if let Some(journal) = &context.ask_journal {
+            journal.begins().await.map_err(|why| not_recorded("beginning of the call", &why))?;
+            context.check_cancelled()?;
         }
         match context.tool().run() {
             Runs::Waiting(function) => function.start(context, &mut arguments)?.await,

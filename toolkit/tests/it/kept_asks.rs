@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod ended;
+mod same_id;
 mod shop;
 mod twice;
 

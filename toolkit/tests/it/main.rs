@@ -4,6 +4,7 @@ mod answered_by;
 mod approvals;
 mod arguments;
 mod aside;
+mod ask_journal;
 mod asking;
 mod blocking;
 mod bootstrap;

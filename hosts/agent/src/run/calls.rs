@@ -4,7 +4,7 @@
 //! says so; each result is written when it is there.
 
 use super::delegate::DelegationOutcome;
-use super::questions::{Questions, questions};
+use super::questions::{BeginningAgain, Questions, questions};
 use super::{Ending, Run, limit_text};
 use crate::approvals::AutoConfirm;
 use crate::loop_tools::{Account, DELEGATE, FINISH};
@@ -86,7 +86,7 @@ impl Run<'_> {
             for place in group {
                 let call = &calls[place];
                 if let Some(refusal) = self.refusal(toolbox, &usable, call) {
-                    self.forget_asks(&call.id).await;
+                    self.forget_asks(answer, &call.id).await;
                     self.begin_step(toolbox, call, thinking.as_deref());
                     self.end_step(&call.id, Err(refusal.clone()), None);
                     self.give(answer, place, ToolOutput::error(call, refusal), Vec::new(), None)?;
@@ -94,7 +94,7 @@ impl Run<'_> {
                 }
                 self.ledger.count_call();
                 if mode == CallMode::Find {
-                    self.forget_asks(&call.id).await;
+                    self.forget_asks(answer, &call.id).await;
                     self.begin_step(toolbox, call, thinking.as_deref());
                     let output = self.find_tools(toolbox, call).await?;
                     let text = output.to_text();
@@ -204,14 +204,18 @@ impl Run<'_> {
         calls: Vec<(usize, ToolCall)>,
         thinking: Option<&str>,
     ) -> Result<(), Ending> {
-        let places = calls.iter().map(|(place, _)| *place).collect();
-        self.session.journal.record(&Record::Started { answer, calls: places })?;
-        // A remote tool may say of itself that it only reads.
-        let is_remote =
-            |call: &ToolCall| toolbox.tool(&call.name).is_some_and(|tool| tool.source().is_remote());
-        if mode != CallMode::Together || calls.iter().any(|(_, call)| is_remote(call)) {
-            // Records of read-only calls need not survive a loss of power.
-            self.session.journal.sync().await?;
+        let mut again = self.beginning_again(&calls);
+        let begun: Vec<_> = calls.iter().filter(|(place, _)| !again.contains(place)).collect();
+        if !begun.is_empty() {
+            let places = begun.iter().map(|(place, _)| *place).collect();
+            self.session.journal.record(&Record::Started { answer, calls: places })?;
+            // A remote tool may say of itself that it only reads.
+            let is_remote =
+                |call: &ToolCall| toolbox.tool(&call.name).is_some_and(|tool| tool.source().is_remote());
+            if mode != CallMode::Together || begun.iter().any(|(_, call)| is_remote(call)) {
+                // Records of read-only calls need not survive a loss of power.
+                self.session.journal.sync().await?;
+            }
         }
         for (_, call) in &calls {
             self.begin_step(toolbox, call, thinking);
@@ -219,7 +223,7 @@ impl Run<'_> {
         let (questions, mut noted) = questions();
         let mut running: FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> = match mode {
             CallMode::Delegate => self.delegate(usable, calls),
-            _ => self.call(toolbox, calls, &questions),
+            _ => self.call(toolbox, answer, calls, &questions, &again),
         };
         let own_place = match (&self.agent.parent, mode) {
             (Some(parent), CallMode::Delegate) => Some(Arc::clone(&parent.place)),
@@ -241,7 +245,7 @@ impl Run<'_> {
                     Some(event) => self.event(&event),
                     None => self.session.events = None,
                 },
-                Some(note) = noted.recv() => self.note_question(answer, note).await,
+                Some(note) = noted.recv() => self.note_question(answer, note, &mut again).await,
                 done = running.next() => match done {
                     Some((place, call, done)) => self.done(answer, place, &call, done).await?,
                     None => break,
@@ -263,14 +267,24 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Returns those of the calls that begin again because of a question. That they have started is written when they ask again, or when their function
+    /// begins: if the program ends before, they still wait.
+    fn beginning_again(&self, calls: &[(usize, ToolCall)]) -> BeginningAgain {
+        let pending = self.session.journal.conversation.pending();
+        let waits = |place: &usize| pending.is_some_and(|pending| pending.may_begin_again(*place));
+        calls.iter().map(|(place, _)| *place).filter(waits).collect()
+    }
+
     fn call(
         &self,
         toolbox: &Toolbox,
+        answer: u64,
         calls: Vec<(usize, ToolCall)>,
         questions: &Questions,
+        again: &BeginningAgain,
     ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> {
         let mut options = CallOptions::new().cancel(self.stop_calls.clone()).messages(self.history());
-        options = options.interrupt(self.interrupt.clone());
+        options = options.interrupt(self.interrupt.clone()).turn(self.session.header.turn(answer));
         if !self.session.journal.is_kept() || self.agent.parent.is_some() {
             // A sub-agent begins anew with its task.
             options = options.never_begins_again();
@@ -283,7 +297,8 @@ impl Run<'_> {
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
             let (toolbox, mut options) = (toolbox.clone(), options.clone());
             if self.session.journal.is_kept() {
-                options = options.ask_journal(questions.of_call(place, &toolbox, &call));
+                options =
+                    options.ask_journal(questions.of_call(place, &toolbox, &call, again.contains(&place)));
             }
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;
@@ -334,7 +349,7 @@ impl Run<'_> {
                 }
                 if self.interrupt.is_cancelled() {
                     // The toolkit cannot know that it is not made again.
-                    self.forget_asks(&call.id).await;
+                    self.forget_asks(answer, &call.id).await;
                 }
                 self.note_repeat(&result, call);
                 let error = result.error().map(toolkit::ToolError::kind);

@@ -126,7 +126,7 @@ impl Run<'_> {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
         if self.is_interrupted(reason) {
             for (call, output) in pending.lost() {
-                self.forget_asks(&pending.calls[call].id).await;
+                self.forget_asks(pending.answer, &pending.calls[call].id).await;
                 self.give_lost(pending.answer, call, output);
             }
             self.abandon_steps("the program ends");
@@ -146,7 +146,7 @@ impl Run<'_> {
                 format!("not run: {why} before the call began")
             };
             let output = ToolOutput::error(call, text);
-            self.forget_asks(&call.id).await;
+            self.forget_asks(pending.answer, &call.id).await;
             self.give_lost(pending.answer, place, output);
         }
         self.abandon_steps(why);
@@ -154,8 +154,9 @@ impl Run<'_> {
 
     /// Removes the questions of a call from the store of the host, if the toolkit has one: for a call that does not give its result itself. It
     /// comes before the result, so that a crash in between leaves none.
-    pub(super) async fn forget_asks(&self, call: &str) {
-        self.agent.toolkit.forget_asks(&self.session.header.session, call).await;
+    pub(super) async fn forget_asks(&self, answer: u64, call: &str) {
+        let call = self.session.header.asking_call(answer, call);
+        self.agent.toolkit.forget_asks(&call).await;
     }
 
     fn give_lost(&mut self, answer: u64, call: usize, output: ToolOutput) {

@@ -4,6 +4,7 @@ use super::{Ending, Run};
 use crate::transcript::Record;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use toolkit::approval::{Answer, AskJournal, Journaling, PendingAsk, Reply};
@@ -13,6 +14,9 @@ use toolkit_models::ToolOutput;
 /// The sender of what calls ask and are answered, to the run that writes it.
 pub(super) struct Questions(mpsc::UnboundedSender<Note>);
 
+/// The calls of a group that begin again because of a question, and of which no line says so yet.
+pub(super) type BeginningAgain = BTreeSet<usize>;
+
 /// A line for the transcript. The call goes on once it is on the disk.
 pub(super) struct Note {
     call: usize,
@@ -21,6 +25,7 @@ pub(super) struct Note {
 }
 
 enum NoteKind {
+    Begins,
     Asked { digest: String, tool: String },
     Answered { digest: String, is_allowed: bool },
 }
@@ -33,9 +38,15 @@ pub(super) fn questions() -> (Questions, mpsc::UnboundedReceiver<Note>) {
 
 impl Questions {
     /// The record of the questions of one call.
-    pub(super) fn of_call(&self, place: usize, toolbox: &Toolbox, call: &ToolCall) -> Arc<dyn AskJournal> {
+    pub(super) fn of_call(
+        &self,
+        place: usize,
+        toolbox: &Toolbox,
+        call: &ToolCall,
+        begins_again: bool,
+    ) -> Arc<dyn AskJournal> {
         let (toolbox, tool) = (toolbox.clone(), call.name.clone());
-        Arc::new(OfCall { call: place, toolbox, tool, notes: self.0.clone() })
+        Arc::new(OfCall { call: place, toolbox, tool, begins_again, notes: self.0.clone() })
     }
 }
 
@@ -43,6 +54,7 @@ struct OfCall {
     call: usize,
     toolbox: Toolbox,
     tool: String,
+    begins_again: bool,
     notes: mpsc::UnboundedSender<Note>,
 }
 
@@ -69,11 +81,16 @@ impl AskJournal for OfCall {
         let is_allowed = matches!(reply.answer, Answer::Allow { .. });
         self.write(NoteKind::Answered { digest: ask.question().digest(), is_allowed })
     }
+
+    fn begins(&self) -> Journaling<'_> {
+        // Of the others, a line says so before they begin.
+        if self.begins_again { self.write(NoteKind::Begins) } else { Box::pin(async { Ok(()) }) }
+    }
 }
 
 impl Run<'_> {
-    /// Writes what a call asks or was answered, and lets it go on.
-    pub(super) async fn note_question(&mut self, answer: u64, note: Note) {
+    /// Writes what a call asks or was answered, or that its function begins, and lets it go on.
+    pub(super) async fn note_question(&mut self, answer: u64, note: Note, again: &mut BeginningAgain) {
         let Note { call, kind, written } = note;
         // A question of something that outlives its call: a line about a call that has its result would make the file unreadable.
         let pending = self.session.journal.conversation.pending().filter(|pending| {
@@ -84,11 +101,17 @@ impl Run<'_> {
             return;
         };
         let record = match kind {
+            NoteKind::Begins if again.contains(&call) => Record::Started { answer, calls: vec![call] },
+            NoteKind::Begins => {
+                let _ = written.send(Ok(()));
+                return;
+            }
             NoteKind::Asked { digest, tool } => {
+                let begins_again = again.contains(&call);
                 // The answer that the person may have given to the earlier question is none to this one.
-                let instead_of = pending.asked_before(call).filter(|before| *before != digest);
-                let instead_of = instead_of.map(str::to_owned);
-                Record::Asked { answer, call, digest, tool, instead_of }
+                let before = pending.asked_before(call, begins_again);
+                let instead_of = before.filter(|before| *before != digest).map(str::to_owned);
+                Record::Asked { answer, call, digest, tool, instead_of, begins_again }
             }
             NoteKind::Answered { digest, .. } if !pending.has_asked(call, &digest) => {
                 let _ = written.send(Err("the answer is to another question than the call asked".to_owned()));
@@ -98,7 +121,10 @@ impl Run<'_> {
             NoteKind::Answered { is_allowed: false, .. } => Record::Denied { answer, call },
         };
         let stored = match self.session.journal.record(&record) {
-            Ok(()) => self.session.journal.sync().await,
+            Ok(()) => {
+                again.remove(&call);
+                self.session.journal.sync().await
+            }
             Err(error) => Err(error),
         };
         // A call that is gone waits for nothing.
@@ -127,7 +153,7 @@ impl Run<'_> {
                  call again if it is still needed",
                 call.name
             );
-            self.forget_asks(&call.id).await;
+            self.forget_asks(answer, &call.id).await;
             self.begin_step(toolbox, call, None);
             self.end_step(&call.id, Err(text.clone()), None);
             self.give(answer, place, ToolOutput::error(call, text), Vec::new(), None)?;

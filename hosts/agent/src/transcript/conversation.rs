@@ -49,7 +49,7 @@ pub(crate) struct Pending {
 /// The questions of one call.
 #[derive(Debug, Clone, Default)]
 struct Questions {
-    /// The state of the last one; `None` if the call has begun again and asked nothing yet.
+    /// The state of the last one; `None` if the function of the call runs again and has asked nothing yet.
     state: Option<Asking>,
     /// The digests of those since the call began.
     digests: Vec<String>,
@@ -76,16 +76,16 @@ impl Conversation {
         self.pending.as_ref()
     }
 
-    /// Returns the ids of the calls of the last answer with calls that do not begin again.
-    pub(crate) fn answered_calls(&self) -> BTreeSet<String> {
+    /// Returns the last answer with calls, and the ids of those of them that do not begin again.
+    pub(crate) fn answered_calls(&self) -> (u64, BTreeSet<String>) {
         let calls_of = |item: &Item| match &item.message {
             Message::Assistant(answer) => {
                 let calls: Vec<ToolCall> = answer.tool_calls().cloned().collect();
-                (!calls.is_empty()).then_some(calls)
+                (!calls.is_empty()).then_some((item.id, calls))
             }
             _ => None,
         };
-        let calls = self.items.iter().rev().find_map(calls_of).unwrap_or_default();
+        let (answer, calls) = self.items.iter().rev().find_map(calls_of).unwrap_or_default();
         let mut ids: BTreeSet<String> = calls.into_iter().map(|call| call.id).collect();
         if let Some(pending) = &self.pending {
             let waiting =
@@ -94,7 +94,7 @@ impl Conversation {
                 ids.remove(&call.id);
             }
         }
-        ids
+        (answer, ids)
     }
 
     /// The number of the next message; the first one is 1.
@@ -169,8 +169,12 @@ impl Conversation {
                     questions.begin_again();
                 }
             }
-            Record::Asked { answer, call, digest, tool, .. } => {
+            Record::Asked { answer, call, digest, tool, begins_again, .. } => {
                 let questions = self.asked(*answer, *call, Asking::Waits)?;
+                if *begins_again {
+                    questions.begin_again();
+                    questions.state = Some(Asking::Waits);
+                }
                 questions.digests.push(digest.clone());
                 questions.tool.clone_from(tool);
             }
@@ -312,9 +316,12 @@ impl Pending {
         self.asked.get(&place).is_some_and(|questions| questions.digests.iter().any(|asked| asked == digest))
     }
 
-    /// Returns the digest of the question that a call that began again asked before, in place of its next one.
-    pub(crate) fn asked_before(&self, place: usize) -> Option<&str> {
+    /// Returns the digest of the question that a call that begins, or began, again asked before, in place of its next one.
+    pub(crate) fn asked_before(&self, place: usize, begins_again: bool) -> Option<&str> {
         let questions = self.asked.get(&place)?;
+        if begins_again {
+            return questions.last_digests().first().map(String::as_str);
+        }
         questions.before.get(questions.digests.len()).map(String::as_str)
     }
 
@@ -348,6 +355,11 @@ impl Pending {
 }
 
 impl Questions {
+    /// The digests of those that the call asked when it asked last.
+    fn last_digests(&self) -> &[String] {
+        if self.digests.is_empty() { &self.before } else { &self.digests }
+    }
+
     /// Lets the questions before count for nothing but a comparison.
     fn begin_again(&mut self) {
         self.state = None;

@@ -77,6 +77,15 @@ impl FileStore {
         Some(StoredSegment::new(number, metadata.modified().ok()?, metadata.len()))
     }
 
+    /// Opens a segment to read it.
+    fn opened(&self, id: &str, segment: u32) -> io::Result<File> {
+        let path = self.path(id, segment);
+        if !path.metadata()?.is_file() {
+            return Err(not_found());
+        }
+        File::open(path)
+    }
+
     fn create_directory(&self) -> io::Result<()> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -122,11 +131,16 @@ impl TranscriptStore for FileStore {
     }
 
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>> {
-        let path = self.path(id, segment);
-        if !path.metadata()?.is_file() {
-            return Err(not_found());
-        }
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(self.opened(id, segment)?))
+    }
+
+    fn read_end(&self, id: &str, segment: u32, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut file = self.opened(id, segment)?;
+        let begin = file.metadata()?.len().saturating_sub(max_bytes);
+        file.seek(SeekFrom::Start(begin))?;
+        let mut bytes = Vec::new();
+        file.take(max_bytes).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
@@ -182,7 +196,12 @@ impl TranscriptStore for FileStore {
     }
 
     fn lock_for_removal(&self) -> io::Result<StoreLock> {
-        Ok(Box::new(locked_directory(&self.directory, File::lock)?))
+        let try_lock = |directory: &File| match directory.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(in_use()),
+            Err(TryLockError::Error(error)) => Err(error),
+        };
+        Ok(Box::new(locked_directory(&self.directory, try_lock)?))
     }
 
     fn remove_unfinished(&self) {
@@ -379,7 +398,7 @@ fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Locks a directory; `None` if it is not there, where there is nothing to remove, or on a file system that locks no directories, such as NFS: a part of
-/// a conversation can be opened there while another part is removed.
+/// a conversation can be opened there while another part is removed. Fails if another process has it locked and `lock` does not wait.
 #[cfg(unix)]
 fn locked_directory(directory: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     match File::open(directory) {
@@ -388,7 +407,11 @@ fn locked_directory(directory: &Path, lock: fn(&File) -> io::Result<()>) -> io::
                 locked.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
             };
             let locked = std::iter::repeat_with(|| lock(&directory)).find(|locked| !is_interrupted(locked));
-            Ok(locked.is_some_and(|locked| locked.is_ok()).then_some(directory))
+            match locked {
+                Some(Ok(())) => Ok(Some(directory)),
+                Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+                _ => Ok(None),
+            }
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)

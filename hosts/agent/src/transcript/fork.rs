@@ -2,6 +2,7 @@
 
 use super::parse::{Damage, Loaded};
 use super::record::Fork;
+use super::retention::HeldOff;
 use super::store::TranscriptWriter;
 use super::{Header, Record, TranscriptError, Transcripts, VERSION, new_id, now};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,16 @@ impl Transcripts {
     ///
     /// There is no such transcript or message, the message was removed with an earlier segment, or the copy cannot be written.
     pub fn fork(&self, id: &str, message: Option<u64>) -> Result<String, TranscriptError> {
+        self.copy(id, message, &self.hold_off_removal()?)
+    }
+
+    /// Copies a transcript as [`fork`](Self::fork) does, while no clean-up removes it or the copy.
+    pub(crate) fn copy(
+        &self,
+        id: &str,
+        message: Option<u64>,
+        _removal: &HeldOff<'_>,
+    ) -> Result<String, TranscriptError> {
         let (loaded, last) = self.load_with(id, message)?;
         let until = message.unwrap_or(last);
         let has_results = |record: &Record| match record {
@@ -85,7 +96,8 @@ impl Transcripts {
     }
 
     /// Returns the fork before the damage of a transcript in which its conversation goes on: the one that is there, or a new one. The damaged one is
-    /// locked until what is returned with it is dropped, so that no clean-up removes both before the fork is open. Blocks.
+    /// locked until what is returned with it is dropped, so that no clean-up removes both before the fork is open where directories cannot be locked.
+    /// Blocks.
     ///
     /// # Errors
     ///
@@ -93,10 +105,11 @@ impl Transcripts {
     pub(crate) fn fork_before_damage(
         &self,
         id: &str,
+        _removal: &HeldOff<'_>,
     ) -> Result<(String, Box<dyn TranscriptWriter>), TranscriptError> {
         // Two that open it at once go on in one fork, not in two.
         let held = self.hold(id)?;
-        let _kept = self.keep_family(id)?;
+        let _root = self.hold_root(id)?;
         let is_its = |header: &Header| {
             let fork = header.forked_from.as_ref();
             fork.is_some_and(|fork| fork.transcript == id && fork.damaged_line.is_some())

@@ -5,6 +5,7 @@ use crate::result::ToolAgentResult;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use toolkit::ToolErrorKind;
+use toolkit::approval::AskingCall;
 use toolkit_models::{Answer, AssistantMessage, Message, ToolOutput, Usage};
 
 /// The version of the format. Files of version 1, which tells no ids of runs and no questions, and of version 2, which has one segment, are read
@@ -65,7 +66,8 @@ pub(crate) enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partial: Option<Box<AssistantMessage>>,
     },
-    /// Calls begin. A call that is not named by such a line never ran.
+    /// Calls begin. A call that is not named by such a line never ran. One that begins again because of its question is named before its function
+    /// runs.
     Started {
         /// The number of the answer.
         answer: u64,
@@ -86,6 +88,10 @@ pub(crate) enum Record {
         /// The SHA-256 of the question that the call asked in its place before the program ended, if that was another one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instead_of: Option<String>,
+        /// True if the call has begun again with this question: that it has started is not a line of its own, which would make the questions before
+        /// count for nothing if the program ended between the two.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        begins_again: bool,
     },
     /// The person allowed the call, which goes on.
     Allowed {
@@ -258,6 +264,16 @@ impl Header {
     /// The transcript of the agent that delegated, if this is that of a sub-agent and no conversation of its own.
     pub(crate) fn delegating(&self) -> Option<&String> {
         self.parent.as_ref().filter(|_| self.depth > 0)
+    }
+
+    /// The name of the turn whose answer this is: another conversation of the session may have a call of the same id, and so may a later answer.
+    pub(crate) fn turn(&self, answer: u64) -> String {
+        format!("{}/{answer}", self.id)
+    }
+
+    /// The name of a call of an answer in the store of questions.
+    pub(crate) fn asking_call(&self, answer: u64, call: &str) -> AskingCall {
+        AskingCall::new(&self.session, call).with_turn(self.turn(answer))
     }
 }
 

@@ -5,8 +5,9 @@ use super::{Header, Loaded, Pending, TranscriptError, Transcripts};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::Path;
-use std::sync::{PoisonError, RwLockReadGuard};
+use std::sync::{PoisonError, RwLockReadGuard, TryLockError};
 use std::time::{Duration, SystemTime};
 
 /// How long conversations are written again after a pause that is longer than the age limit, until those before the pause count as old: the pause
@@ -69,7 +70,7 @@ impl Retention {
 pub struct CleanUp {
     /// The conversations that were removed, the latest first.
     pub removed: Vec<RemovedConversation>,
-    /// The ids of conversations that are beyond a limit, but in use.
+    /// The ids of conversations that are beyond a limit, but in use, or could not be locked because another one was being opened.
     pub in_use: Vec<String>,
     /// The ids of conversations that are beyond a limit, but have a question that a person has not answered or a run that has not ended, or were to
     /// be kept.
@@ -133,8 +134,8 @@ pub(crate) struct KeptFamily<'a> {
     _root: Option<Box<dyn TranscriptWriter>>,
 }
 
-/// Holds removals off while a conversation is opened, or begun below another one.
-pub(super) struct HeldOff<'a> {
+/// Holds removals off while a conversation is opened or copied, or begun below another one.
+pub(crate) struct HeldOff<'a> {
     /// Those of this process.
     _joining: RwLockReadGuard<'a, ()>,
     /// Those of others.
@@ -206,6 +207,12 @@ impl Transcripts {
     /// Keeps the transcripts from being removed with which a new one will go that stands below this one.
     pub(crate) fn keep_family(&self, id: &str) -> Result<KeptFamily<'_>, TranscriptError> {
         let removal = self.hold_off_removal()?;
+        let root = self.hold_root(id)?;
+        Ok(KeptFamily { _removal: removal, _root: root })
+    }
+
+    /// Locks the transcript with which those go that stand below this one; `None` if it is open.
+    pub(super) fn hold_root(&self, id: &str) -> Result<Option<Box<dyn TranscriptWriter>>, TranscriptError> {
         let mut root = id.to_owned();
         let mut seen = BTreeSet::from([root.clone()]);
         while let Some(header) = self.header(&root) {
@@ -222,11 +229,11 @@ impl Transcripts {
             Err(error) => return Err(error),
         };
         self.existing(id)?;
-        Ok(KeptFamily { _removal: removal, _root: root })
+        Ok(root)
     }
 
-    /// Waits for a removal under way, and has others wait.
-    pub(super) fn hold_off_removal(&self) -> Result<HeldOff<'_>, TranscriptError> {
+    /// Waits for a removal under way. A clean-up removes nothing until what is returned is dropped.
+    pub(crate) fn hold_off_removal(&self) -> Result<HeldOff<'_>, TranscriptError> {
         let joining = self.joining.read().unwrap_or_else(PoisonError::into_inner);
         let store = self.store.hold_off_removal();
         let store = store.map_err(|error| TranscriptError::io("lock", &self.directory, &error))?;
@@ -320,11 +327,9 @@ impl Transcripts {
         let Some((root, others)) = family.members.split_first() else { return Ok(()) };
         // One lock at a time, beside that of the root: a conversation may have thousands below it.
         let are_free = || others.iter().try_for_each(|member| self.hold_unchanged(member).map(drop));
-        let held = self.hold_unchanged(root)?;
+        drop(self.hold_unchanged(root)?);
         are_free()?;
-        if family.members.iter().any(|member| is_kept(&member.stored.id)) {
-            return Err(Obstacle::Waits);
-        }
+        // Without a lock, since it takes a while: whoever opens one meanwhile goes on with it.
         for member in &family.members {
             match self.load_stored(&member.stored) {
                 Ok(loaded) if goes_on_later(&loaded, reason) => return Err(Obstacle::Waits),
@@ -333,10 +338,21 @@ impl Transcripts {
                 Err(error) => return Err(Obstacle::Failed(error.to_string())),
             }
         }
+        let held = self.hold_unchanged(root)?;
+        if family.members.iter().any(|member| is_kept(&member.stored.id)) {
+            return Err(Obstacle::Waits);
+        }
+        // Whoever opens, copies or begins one at this moment is not waited for, since others would have to wait, too.
+        let _nobody_joins = match self.joining.try_write() {
+            Ok(joining) => joining,
+            Err(TryLockError::Poisoned(joining)) => joining.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Obstacle::InUse),
+        };
+        let _locked = self.store.lock_for_removal().map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => Obstacle::InUse,
+            _ => Obstacle::Failed(error.to_string()),
+        })?;
         // Meanwhile one may have been opened or begun, which goes on.
-        let _nobody_joins = self.joining.write().unwrap_or_else(PoisonError::into_inner);
-        let locked = self.store.lock_for_removal();
-        let _locked = locked.map_err(|error| Obstacle::Failed(error.to_string()))?;
         are_free()?;
         if self.has_grown(family, known) {
             return Err(Obstacle::InUse);

@@ -44,6 +44,19 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
     /// There is none, or it cannot be read.
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn Read + Send>>;
 
+    /// Reads the end of a segment, at most so many bytes of it; all of a segment that has not more.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    fn read_end(&self, id: &str, segment: u32, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(id, segment)?.read_to_end(&mut bytes)?;
+        let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        bytes.drain(..bytes.len().saturating_sub(most));
+        Ok(bytes)
+    }
+
     /// Makes a transcript with its first line, and returns its writer.
     ///
     /// # Errors
@@ -72,8 +85,8 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
     /// There is none, it is not the oldest or is the last one ([`InvalidInput`](io::ErrorKind::InvalidInput)), or it cannot be removed.
     fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()>;
 
-    /// Holds the removal of conversations off, in all processes that share the store, until what is returned is dropped: taken while one is opened, or
-    /// begun below another one. Waits for a removal under way. A store of one process needs nothing.
+    /// Holds the removal of conversations off, in all processes that share the store, until what is returned is dropped: taken while one is opened or
+    /// copied, or begun below another one. Waits for a removal under way. A store of one process needs nothing.
     ///
     /// # Errors
     ///
@@ -82,12 +95,12 @@ pub trait TranscriptStore: fmt::Debug + Send + Sync + 'static {
         Ok(Box::new(()))
     }
 
-    /// Waits until no process [holds the removal of conversations off](Self::hold_off_removal), and has them wait until what is returned is
-    /// dropped: taken while a conversation is removed with all that belongs to it.
+    /// Has those wait that [hold the removal of conversations off](Self::hold_off_removal) until what is returned is dropped: taken while a
+    /// conversation is removed with all that belongs to it. Does not wait.
     ///
     /// # Errors
     ///
-    /// The store cannot be locked.
+    /// A process holds it off ([`WouldBlock`](io::ErrorKind::WouldBlock)), or the store cannot be locked.
     fn lock_for_removal(&self) -> io::Result<StoreLock> {
         Ok(Box::new(()))
     }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 use toolkit::approval::{
-    Answer as Approval, Answering, AskStore, Keeping, KeptAnswer, PendingAsk, Reply, ScriptedApprover,
+    Answer as Approval, Answering, AskStore, AskingCall, Keeping, KeptAnswer, PendingAsk, Reply,
+    ScriptedApprover,
 };
 use toolkit::prelude::*;
 use toolkit::{Approver, Ask, CancellationToken, Tool, tool_ref};
@@ -65,6 +66,8 @@ async fn buy_two(
 enum Second {
     Same,
     Other,
+    /// It is the same, but needs no approval any more, and does not end.
+    Unasked,
     None,
 }
 
@@ -85,6 +88,10 @@ struct Kept {
     rows: Mutex<BTreeMap<String, (PendingAsk, Option<KeptAnswer>)>>,
     /// True if a removal takes longer than calls that were cancelled may take.
     is_slow: AtomicBool,
+    /// True if a question is looked for without end.
+    hangs: AtomicBool,
+    /// Told when that is the case.
+    is_hanging: Notify,
 }
 
 impl Kept {
@@ -103,6 +110,10 @@ impl Kept {
 impl AskStore for Kept {
     fn get<'a>(&'a self, digest: &'a str) -> Keeping<'a, Option<PendingAsk>> {
         let row = self.rows.lock().unwrap().get(digest).map(|(ask, _)| ask.clone());
+        if self.hangs.load(Ordering::SeqCst) {
+            self.is_hanging.notify_one();
+            return Box::pin(std::future::pending());
+        }
         Box::pin(async { Ok(row) })
     }
 
@@ -133,14 +144,14 @@ impl AskStore for Kept {
         Box::pin(async move { Ok(was_there) })
     }
 
-    fn remove_call<'a>(&'a self, session_id: &'a str, call_id: &'a str) -> Keeping<'a, ()> {
+    fn remove_call<'a>(&'a self, call: &'a AskingCall, before: Option<SystemTime>) -> Keeping<'a, ()> {
         Box::pin(async move {
             if self.is_slow.load(Ordering::SeqCst) {
                 tokio::time::sleep(Duration::from_millis(400)).await;
             }
             self.rows.lock().unwrap().retain(|_, (ask, _)| {
-                let origin = ask.origin();
-                origin.session_id.as_deref() != Some(session_id) || origin.call_id != call_id
+                let is_later = before.is_some_and(|before| ask.asked_at() >= before);
+                is_later || !call.is_origin(ask.origin())
             });
             Ok(())
         })
@@ -186,9 +197,15 @@ impl Shop {
                 "type": "object",
                 "properties": {"what": {"type": "string"}},
             }));
+            let tool = if buy == Second::Unasked { tool.auto_execute() } else { tool };
             let tool = tool.build(move |_, _| {
                 done.bought.lock().unwrap().push("a boat".to_owned());
-                async { "bought" }
+                async move {
+                    if buy == Second::Unasked {
+                        std::future::pending::<()>().await;
+                    }
+                    "bought"
+                }
             });
             builder = builder.tool(tool.unwrap());
         }
@@ -199,10 +216,20 @@ impl Shop {
 
     /// Runs until a call waits for an answer, and is gone then, as if the program had been killed.
     async fn killed_while_it_asks(&self, tool: &str) -> String {
+        self.killed_with(DelegationRequest::new("buy a boat"), tool).await
+    }
+
+    /// The same in a session of the toolkit that has a name.
+    async fn killed_in(&self, session: &str, tool: &str) -> String {
+        let mut request = DelegationRequest::new("buy a boat");
+        request.session_id = Some(session.to_owned());
+        self.killed_with(request, tool).await
+    }
+
+    async fn killed_with(&self, request: DelegationRequest, tool: &str) -> String {
         let silent = Arc::new(Silent::default());
         let model = scripted([Answer::calls([call("1", tool, json!({"what": "a boat"}))])]);
         let agent = self.agent(Second::Same, &model, Arc::clone(&silent) as Arc<dyn Approver>);
-        let request = DelegationRequest::new("buy a boat");
         let mut session = agent.session(&request).unwrap();
         tokio::select! {
             result = session.run(request, RunOptions::new()) => panic!("{result:?}"),
@@ -250,6 +277,67 @@ async fn an_unanswered_question_is_asked_again_and_is_the_same() {
         assert_eq!((&lines[0]["digest"], &lines[0]["tool"]), (&lines[1]["digest"], &lines[1]["tool"]));
         assert_eq!(lines[1].get("insteadOf"), None, "{lines:?}");
     }
+}
+
+/// Goes on with a conversation until something is so, and drops it then, as if the program had been killed.
+async fn killed_when(shop: &Shop, id: &str, buy: Second, is_so: impl Future<Output = ()>) {
+    let agent = shop.agent(buy, &scripted([finish("unread")]), ScriptedApprover::new([]));
+    let mut session = agent.resume(id).unwrap();
+    tokio::select! {
+        result = session.go_on(RunOptions::new()) => panic!("{result:?}"),
+        () = is_so => {}
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_asked_again_however_often_the_program_ends_before_it_is() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy").await;
+    shop.kept.allow();
+    shop.kept.hangs.store(true, Ordering::SeqCst);
+    for _ in 0..3 {
+        killed_when(&shop, &id, Second::Same, shop.kept.is_hanging.notified()).await;
+        assert_eq!((shop.done(), shop.kept.len()), (Vec::new(), 1));
+    }
+    shop.kept.hangs.store(false, Ordering::SeqCst);
+    // The answer that was given meanwhile decides it.
+    let (result, asked) = shop.go_on(&id, Second::Same).await;
+    assert!(!result.2 && result.1.contains("bought"), "{result:?}");
+    assert_eq!((asked, shop.done(), shop.kept.len()), (0, vec!["a boat".to_owned()], 0));
+}
+
+#[tokio::test]
+async fn a_call_that_began_again_without_its_question_is_not_repeated() {
+    let shop = Shop::new();
+    let id = shop.killed_while_it_asks("buy").await;
+    let acted = async {
+        while shop.done().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    killed_when(&shop, &id, Second::Unasked, acted).await;
+    assert_eq!(shop.lines(&id, "started").len(), 2);
+    let (result, asked) = shop.go_on(&id, Second::Same).await;
+    assert!(result.2 && result.1.contains("while the call ran"), "{result:?}");
+    assert_eq!((asked, shop.done().len(), shop.kept.len()), (0, 1, 0));
+}
+
+/// Another conversation of the same session has a call with the same id and arguments.
+#[tokio::test]
+async fn an_answer_is_for_the_conversation_that_asked() {
+    let shop = Shop::new();
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        ids.push(shop.killed_in("shared", "buy").await);
+    }
+    assert_eq!(shop.kept.len(), 2);
+    shop.kept.allow();
+    for (id, left) in ids.iter().zip([1, 0]) {
+        let (result, asked) = shop.go_on(id, Second::Same).await;
+        assert!(!result.2 && result.1.contains("bought"), "{result:?}");
+        assert_eq!((asked, shop.kept.len()), (0, left));
+    }
+    assert_eq!(shop.done().len(), 2);
 }
 
 /// The configuration may say that every question is answered with yes, but this one a person was asked.

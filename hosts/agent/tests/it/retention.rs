@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 use toolkit_agent::{
     Agent, CleanUp, DelegationRequest, FileStore, Limits, RemovalReason, Retention, RunOptions,
@@ -295,9 +295,9 @@ async fn one_whose_run_has_not_ended_grows_old_as_others_do() {
     assert_eq!(ids(&transcripts).len(), left.len());
 }
 
-/// A store that cannot be read once it is told so.
+/// A store that can be read so many times.
 #[derive(Debug)]
-struct Broken(FileStore, AtomicBool);
+struct Broken(FileStore, AtomicU32);
 
 impl TranscriptStore for Broken {
     fn list(&self) -> io::Result<Vec<StoredTranscript>> {
@@ -309,9 +309,8 @@ impl TranscriptStore for Broken {
     }
 
     fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn io::Read + Send>> {
-        if self.1.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the disk is broken"));
-        }
+        let left = self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.map_err(|_| io::Error::other("the disk is broken"))?;
         self.0.read(id, segment)
     }
 
@@ -340,14 +339,16 @@ impl TranscriptStore for Broken {
 async fn one_that_cannot_be_read_is_kept() {
     let (directory, _) = transcripts();
     let files = directory.path().join("agents");
-    let store = Arc::new(Broken(FileStore::new(&files), AtomicBool::new(false)));
+    let store = Arc::new(Broken(FileStore::new(&files), AtomicU32::new(u32::MAX)));
     let transcripts = Transcripts::in_store(Arc::clone(&store) as _, files);
     let id = conversation(&transcripts, 0).await;
     let none = Retention::new().max_count(0);
-    let cleaned = clean_up_while(&transcripts, &none, || store.1.store(true, Ordering::SeqCst));
+    // Its first line can be read, but not whether it waits.
+    store.1.store(1, Ordering::SeqCst);
+    let cleaned = transcripts.clean_up(&none);
     assert_eq!((cleaned.removed, cleaned.failed.len()), (Vec::new(), 1));
     assert!(cleaned.failed[0].1.contains("the disk is broken"), "{:?}", cleaned.failed);
-    store.1.store(false, Ordering::SeqCst);
+    store.1.store(u32::MAX, Ordering::SeqCst);
     assert_eq!(transcripts.clean_up(&none).removed[0].id, id);
 }
 

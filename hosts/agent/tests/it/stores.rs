@@ -77,6 +77,36 @@ fn lines_follow_each_other_and_are_read_meanwhile() {
 }
 
 #[test]
+fn the_end_of_a_segment_is_read_alone() {
+    let (_directory, stores) = stores();
+    for store in stores {
+        assert_eq!(kind(store.read_end("a", 1, 9)), Some(ErrorKind::NotFound));
+        let mut writer = store.create("a", b"1\n").unwrap();
+        writer.begin_segment(b"2\n").unwrap();
+        writer.append(b"34\n").unwrap();
+        for (most, expected) in [(0, ""), (1, "\n"), (4, "\n34\n"), (5, "2\n34\n"), (u64::MAX, "2\n34\n")] {
+            assert_eq!(store.read_end("a", 2, most).unwrap(), expected.as_bytes(), "{most}");
+        }
+        assert_eq!(store.read_end("a", 1, 9).unwrap(), b"1\n");
+    }
+}
+
+#[test]
+fn whoever_holds_removals_off_is_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let [one, other] = [FileStore::new(directory.path()), FileStore::new(directory.path())];
+    let held = (one.hold_off_removal().unwrap(), other.hold_off_removal().unwrap());
+    // Where directories can be locked.
+    let expected = cfg!(unix).then_some(ErrorKind::WouldBlock);
+    assert_eq!(kind(one.lock_for_removal()), expected);
+    drop(held);
+    let removing = one.lock_for_removal().unwrap();
+    assert_eq!(kind(other.lock_for_removal()), expected);
+    drop(removing);
+    assert_eq!(kind(other.lock_for_removal()), None);
+}
+
+#[test]
 fn a_file_that_was_removed_or_replaced_while_it_is_written_is_an_error_of_the_next_sync() {
     for (is_replaced, expected) in [(false, "was removed"), (true, "was replaced")] {
         let directory = tempfile::tempdir().unwrap();

@@ -84,6 +84,9 @@ pub struct Origin {
     /// The session of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// The turn of the conversation in which the model made the call, if the host has named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
     /// The agent that called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -281,6 +284,23 @@ impl PendingAsk {
     pub fn asked_since(&self, earlier: &Self) -> Self {
         let Pending { asked_at, expires_at, .. } = *earlier.0;
         Self(Arc::new(Pending { asked_at, expires_at, ..(*self.0).clone() }))
+    }
+
+    /// Returns the same question, asked later than another one of its call: times are compared in milliseconds, and a clock can be set back.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn asked_after(&self, earlier: &Self) -> Self {
+        let least = earlier.0.asked_at.checked_add(Duration::from_millis(1));
+        let asked_at = least.map_or(self.0.asked_at, |least| least.max(self.0.asked_at));
+        Self(Arc::new(Pending { asked_at, ..(*self.0).clone() }))
+    }
+
+    /// Returns the same question, which expires as late as another one at least.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn expiring_with(&self, other: &Self) -> Self {
+        let expires_at = self.0.expires_at.max(other.0.expires_at);
+        Self(Arc::new(Pending { expires_at, ..(*self.0).clone() }))
     }
 
     /// Returns the same question with the id of another one that stands for it.

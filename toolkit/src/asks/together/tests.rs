@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::task::yield_now;
-use tokio::time::timeout;
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::{Instant, timeout};
 use toolkit_core::ask::{Ask, DeniedBy, Origin, Put};
 
 fn asker(agent: &str) -> Asker {
@@ -278,35 +278,122 @@ async fn who_comes_after_the_answer_asks_anew_unless_it_lasts() {
     }
 }
 
+fn nobody() -> Arc<dyn Approver> {
+    Arc::new(CallbackApprover::new(|_| None))
+}
+
+/// Asks, or joins, with so much time left; returns the answer and when it came.
+fn with_time_left(asks: &Asks, memory: &Memory, left: u64) -> JoinHandle<(Answer, u64)> {
+    let begun = Instant::now();
+    let pending = asks.pending(put(ask())).unwrap();
+    let Ok(joined) = asks.ask_together(nobody(), pending, Some(Duration::from_secs(left)), memory) else {
+        panic!("refused")
+    };
+    tokio::spawn(async move { (joined.await.answer, begun.elapsed().as_secs()) })
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_time_out_denies_all_of_them() {
-    let (asks, memory) = (Asks::with_limits(AskLimits::new().age(Duration::from_mins(1))), memory());
-    let nobody: Arc<dyn Approver> = Arc::new(CallbackApprover::new(|_| None));
-    let one = tokio::spawn(join(&asks, &nobody, &memory, ask()));
-    tokio::time::sleep(Duration::from_secs(30)).await;
-    let other = tokio::spawn(join(&asks, &nobody, &memory, ask()));
-    let expected = Reply::new(Answer::denied_by(DeniedBy::TimeOut, "no answer within 1 min"));
-    assert_eq!((one.await.unwrap(), other.await.unwrap()), (expected.clone(), expected));
+async fn each_waits_until_its_own_time_is_over() {
+    let too_late = Answer::denied_by(DeniedBy::TimeOut, "no answer within 1 min");
+    // Which of them has more time, and which of them came first, does not matter.
+    for (first, pause, second) in [(60, 30, 60), (60, 30, 10), (10, 5, 60), (20, 5, 15)] {
+        let (asks, memory) = (Asks::with_limits(AskLimits::new().age(Duration::from_mins(1))), memory());
+        let one = with_time_left(&asks, &memory, first);
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+        let other = with_time_left(&asks, &memory, second);
+        assert_eq!(asks.list(None).len(), 1);
+        assert_eq!(one.await.unwrap(), (too_late.clone(), first), "{first} {second}");
+        assert_eq!(other.await.unwrap(), (too_late.clone(), second), "{first} {second}");
+        expect_nothing_left(&asks);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_after_the_time_of_one_of_them_is_for_the_other() {
+    let (asks, memory) = (Asks::default(), memory());
+    let (one, other) = (with_time_left(&asks, &memory, 10), with_time_left(&asks, &memory, 100));
+    assert!(matches!(one.await.unwrap(), (Answer::Deny { by: DeniedBy::TimeOut, .. }, 10)));
+    let id = asks.list(None)[0].id().to_owned();
+    asks.answer(&id, Answer::allow()).unwrap();
+    assert_eq!(other.await.unwrap().0, Answer::allow());
     expect_nothing_left(&asks);
 }
 
-/// The runtime of the first caller has ended, with the timer of the question.
+#[tokio::test]
+async fn a_question_is_listed_until_the_time_of_the_last_of_them() {
+    let (asks, memory) = (Asks::default(), memory());
+    let first = join(&asks, &nobody(), &memory, ask());
+    let later = asks.pending(put(ask())).unwrap();
+    let much_later = later.expires_at() + Duration::from_hours(1);
+    let later = PendingAsk::new("ask_x".to_owned(), (later.asked_at(), much_later), put(ask()));
+    let Ok(second) = asks.ask_together(nobody(), later.clone(), None, &memory) else { panic!("refused") };
+    let [listed] = &*asks.list(None) else { panic!("{asks:?}") };
+    assert_eq!((listed.id(), listed.expires_at()), (first.ask().id(), later.expires_at()));
+    assert_eq!(second.ask(), listed);
+    drop((first, second));
+    expect_nothing_left(&asks);
+}
+
+/// An answer that is accepted while the time of the last of them ends is heard.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_answer_that_was_accepted_is_heard() {
+    for round in 0..400 {
+        let (asks, memory) = (Asks::default(), memory());
+        let pending = asks.pending(put(ask())).unwrap();
+        let (id, left) = (pending.id().to_owned(), Duration::from_millis(1));
+        let Ok(joined) = asks.ask_together(nobody(), pending, Some(left), &memory) else { panic!("refused") };
+        let waiting = tokio::spawn(joined);
+        let answering = {
+            let asks = asks.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                for _ in 0..round % 7 {
+                    yield_now().await;
+                }
+                asks.answer(&id, Answer::allow()).is_ok()
+            })
+        };
+        let (answer, is_accepted) = (waiting.await.unwrap().answer, answering.await.unwrap());
+        assert_eq!(answer == Answer::allow(), is_accepted, "{answer:?}");
+        expect_nothing_left(&asks);
+    }
+}
+
+/// The runtime of the first caller has ended, and the other one goes on waiting in its own.
 #[test]
-fn a_runtime_that_ends_denies_what_it_was_asked_in() {
+fn a_runtime_that_ends_takes_the_question_from_no_other() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (asks, memory, first, second) = (Asks::default(), memory(), runtime(), runtime());
-    let nobody: Arc<dyn Approver> = Arc::new(CallbackApprover::new(|_| None));
-    let (one, mut other) = (join(&asks, &nobody, &memory, ask()), join(&asks, &nobody, &memory, ask()));
+    let (one, other) = (join(&asks, &nobody(), &memory, ask()), join(&asks, &nobody(), &memory, ask()));
+    let id = one.ask().id().to_owned();
     first.block_on(async {
         let asking = tokio::spawn(one);
         yield_now().await;
         assert!(!asking.is_finished());
     });
     drop(first);
-    let answer = second.block_on(async { timeout(Duration::from_secs(20), &mut other).await });
-    let answer = answer.map(|reply| reply.answer);
+    let answer = second.block_on(async {
+        let waiting = tokio::spawn(other);
+        yield_now().await;
+        asks.answer(&id, Answer::allow()).unwrap();
+        timeout(Duration::from_secs(20), waiting).await.expect("it is never woken").unwrap()
+    });
+    assert_eq!(answer.answer, Answer::allow());
+    expect_nothing_left(&asks);
+}
+
+/// The timer of the question was made in a runtime that has ended.
+#[test]
+fn a_question_is_denied_whose_own_runtime_has_ended() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let (asks, memory, first, second) = (Asks::default(), memory(), runtime(), runtime());
+    let mut asking = join(&asks, &nobody(), &memory, ask());
+    first.block_on(async { assert_eq!(poll(&mut asking), None) });
+    drop(first);
+    let reply = second.block_on(async { timeout(Duration::from_secs(20), &mut asking).await });
+    let answer = reply.map(|reply| reply.answer);
     let Ok(Answer::Deny { by: DeniedBy::Fault, .. }) = answer else { panic!("{answer:?}") };
-    drop(other);
+    drop(asking);
     expect_nothing_left(&asks);
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;
 use toolkit::approval::{
-    Answer, AskStore, CallbackApprover, Keeping, KeptAnswer, PendingAsk, Reply, ScriptedApprover,
+    Answer, AskStore, AskingCall, CallbackApprover, Keeping, KeptAnswer, PendingAsk, Reply, ScriptedApprover,
 };
 use toolkit::prelude::*;
 use toolkit::{Approver, Ask, Builder, tool_ref};
@@ -149,13 +149,13 @@ impl AskStore for Files {
         })
     }
 
-    fn remove_call<'a>(&'a self, session_id: &'a str, call_id: &'a str) -> Keeping<'a, ()> {
+    fn remove_call<'a>(&'a self, call: &'a AskingCall, before: Option<SystemTime>) -> Keeping<'a, ()> {
         Box::pin(async move {
             self.take_time().await;
             for digest in self.digests() {
-                let ask = self.ask(&digest).unwrap();
-                let origin = ask.origin();
-                if origin.session_id.as_deref() == Some(session_id) && origin.call_id == call_id {
+                let Some(ask) = self.ask(&digest) else { continue };
+                let is_before = before.is_none_or(|before| ask.asked_at() < before);
+                if call.is_origin(ask.origin()) && is_before {
                     fs::remove_file(self.path(&digest)).map_err(|error| error.to_string())?;
                 }
             }
@@ -172,6 +172,8 @@ fn milliseconds(time: SystemTime) -> u64 {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) lines: Mutex<Vec<String>>,
+    /// True if `trade` asks about the second thing alone.
+    pub(super) skips_first: AtomicBool,
 }
 
 impl Done {
@@ -209,7 +211,8 @@ async fn trade(
     one: String,
     other: String,
 ) -> Result<String, ToolError> {
-    for what in [&one, &other] {
+    let skipped = usize::from(done.skips_first.load(Ordering::SeqCst));
+    for what in [&one, &other].into_iter().skip(skipped) {
         ctx.ask(Ask::new("trade", "trade it").with_pattern(what).before_acting()).await?;
     }
     done.lines.lock().unwrap().push(format!("{one} for {other}"));

@@ -3,6 +3,7 @@
 use super::shop::{Shop, a_boat, caller, make, silent};
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 use toolkit::approval::{Answer, AskLimits, CallbackApprover, PendingAsk, ScriptedApprover};
@@ -59,6 +60,26 @@ async fn answers_of_a_call_that_has_acted_decide_nothing() {
     let digest = dropped_at_the_second(&shop, "an end").await;
     shop.files().answer(&digest, &Answer::allow());
     let toolkit = shop.toolkit(&shop.files(), ScriptedApprover::new([]));
+    // It acts, and is dropped then.
+    tokio::select! {
+        result = make(&toolkit, trade("an end")) => panic!("{result:?}"),
+        () = async {
+            while shop.done.lines().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    assert_eq!(shop.files().digests(), [""; 0]);
+}
+
+/// Its first question was answered, and put back while the second one waited; this time, nobody asks it.
+#[tokio::test]
+async fn an_answer_to_a_question_that_is_not_asked_again_does_not_outlive_the_next_decision() {
+    let shop = Shop::new();
+    dropped_at_the_second(&shop, "an end").await;
+    assert_eq!(shop.files().digests().len(), 2);
+    shop.done.skips_first.store(true, Ordering::SeqCst);
+    let toolkit = shop.toolkit(&shop.files(), ScriptedApprover::new([Answer::allow()]));
     // It acts, and is dropped then.
     tokio::select! {
         result = make(&toolkit, trade("an end")) => panic!("{result:?}"),

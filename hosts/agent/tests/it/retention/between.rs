@@ -1,104 +1,30 @@
-//! A clean-up of one process, while another process opens conversations or begins some.
+//! A clean-up of one process, while another process opens, copies or begins conversations.
 
-use super::{DAY, agent, conversation, ids, settled};
+use super::{DAY, age, agent, conversation, ids, path, settled};
 use crate::common::transcripts;
-use std::fmt;
-use std::io;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::watched_store::{Step, WatchedStore};
+use std::fs;
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use toolkit_agent::{
-    DelegationRequest, FileStore, Retention, StoreLock, StoredTranscript, TranscriptError, TranscriptStore,
-    TranscriptWriter, Transcripts,
+    CleanUp, DelegationRequest, FileStore, Retention, TranscriptError, TranscriptStore as _, Transcripts,
 };
 
-type Result = std::result::Result<(), TranscriptError>;
-
-/// The store of a clean-up, at whose last look another process does something.
-struct LastLook {
-    files: FileStore,
-    looks: AtomicU32,
-    /// Done by another process.
-    work: Mutex<Option<Box<dyn FnOnce() -> Result + Send>>>,
-    worker: Mutex<Option<JoinHandle<Result>>>,
+/// Everything is beyond this limit.
+fn nothing() -> Retention {
+    Retention::new().max_count(0)
 }
 
-impl fmt::Debug for LastLook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LastLook").finish_non_exhaustive()
-    }
+/// The transcripts as another process has them: nothing but the directory is shared.
+fn elsewhere(transcripts: &Transcripts) -> Transcripts {
+    Transcripts::new(transcripts.directory())
 }
 
-impl LastLook {
-    fn new(transcripts: &Transcripts, work: impl FnOnce() -> Result + Send + 'static) -> Arc<Self> {
-        Arc::new(Self {
-            files: FileStore::new(transcripts.directory()),
-            looks: AtomicU32::new(0),
-            work: Mutex::new(Some(Box::new(work))),
-            worker: Mutex::default(),
-        })
-    }
-
-    fn outcome(&self) -> Result {
-        self.worker.lock().unwrap().take().expect("there was a last look").join().unwrap()
-    }
-}
-
-impl TranscriptStore for LastLook {
-    fn list(&self) -> io::Result<Vec<StoredTranscript>> {
-        let listed = self.files.list();
-        // The first look is at all conversations.
-        if self.looks.fetch_add(1, Ordering::SeqCst) == 1 {
-            let work = self.work.lock().unwrap().take().expect("there is one last look");
-            let (done, is_done) = mpsc::channel();
-            *self.worker.lock().unwrap() = Some(std::thread::spawn(move || {
-                let outcome = work();
-                let _ = done.send(());
-                outcome
-            }));
-            // One that does not wait for the clean-up is done by then.
-            let _ = is_done.recv_timeout(Duration::from_millis(500));
-        }
-        listed
-    }
-
-    fn get(&self, id: &str) -> io::Result<StoredTranscript> {
-        self.files.get(id)
-    }
-
-    fn read(&self, id: &str, segment: u32) -> io::Result<Box<dyn io::Read + Send>> {
-        self.files.read(id, segment)
-    }
-
-    fn create(&self, id: &str, line: &[u8]) -> io::Result<Box<dyn TranscriptWriter>> {
-        self.files.create(id, line)
-    }
-
-    fn create_whole(&self, id: &str, lines: &[u8]) -> io::Result<()> {
-        self.files.create_whole(id, lines)
-    }
-
-    fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
-        self.files.open(id)
-    }
-
-    fn remove_oldest(&self, id: &str, segment: u32) -> io::Result<()> {
-        self.files.remove_oldest(id, segment)
-    }
-
-    fn hold_off_removal(&self) -> io::Result<StoreLock> {
-        self.files.hold_off_removal()
-    }
-
-    fn lock_for_removal(&self) -> io::Result<StoreLock> {
-        self.files.lock_for_removal()
-    }
-
-    fn path(&self, id: &str, segment: u32) -> PathBuf {
-        self.files.path(id, segment)
-    }
+/// Returns what a clean-up does that must not wait.
+fn at_once(clean_up: impl FnOnce() -> CleanUp + Send + 'static) -> CleanUp {
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || done.send(clean_up()));
+    is_done.recv_timeout(Duration::from_mins(1)).expect("it waits")
 }
 
 #[tokio::test]
@@ -110,22 +36,102 @@ async fn nothing_is_begun_below_or_opened_within_a_conversation_that_is_being_re
         let below = agent(&transcripts, []).session_below(&root, &DelegationRequest::default()).unwrap();
         let id = below.id().to_owned();
         below.close();
-        super::age(&transcripts, &id, 9);
-        // Of another process: nothing but the directory is shared.
-        let other = Transcripts::new(transcripts.directory());
-        let store = LastLook::new(&transcripts, move || {
-            let agent = agent(&other, []);
-            if is_opened {
-                agent.resume(&id).map(drop)
-            } else {
-                agent.session_below(&root, &DelegationRequest::default()).map(drop)
+        age(&transcripts, &id, 9);
+        let other = elsewhere(&transcripts);
+        let worker = Arc::new(Mutex::new(None));
+        // The first look is at all conversations, the second one is the last before the removal.
+        let store = WatchedStore::new(&transcripts, Step::Listed, 2, {
+            let worker = Arc::clone(&worker);
+            move || {
+                let (done, is_done) = mpsc::channel();
+                *worker.lock().unwrap() = Some(std::thread::spawn(move || {
+                    let agent = agent(&other, []);
+                    let outcome = if is_opened {
+                        agent.resume(&id).map(drop)
+                    } else {
+                        agent.session_below(&root, &DelegationRequest::default()).map(drop)
+                    };
+                    let _ = done.send(());
+                    outcome
+                }));
+                // One that does not wait for the clean-up is done by then.
+                let _ = is_done.recv_timeout(Duration::from_millis(500));
             }
         });
-        let cleaned = Transcripts::in_store(Arc::clone(&store) as _, transcripts.directory())
-            .clean_up(&Retention::new().max_age(DAY * 2));
-        let outcome = store.outcome();
+        let cleaned = store.transcripts(&transcripts).clean_up(&Retention::new().max_age(DAY * 2));
+        let worker = worker.lock().unwrap().take().expect("there was a last look");
+        let outcome = worker.join().unwrap();
         assert!(matches!(outcome, Err(TranscriptError::Unknown { .. })), "{is_opened}: {outcome:?}");
         assert_eq!(cleaned.removed.len(), 1, "{is_opened}: {cleaned:?}");
         assert_eq!(ids(&transcripts).len(), left.len(), "{is_opened}");
     }
+}
+
+#[tokio::test]
+async fn a_copy_is_not_removed_before_it_is_open() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 1).await;
+    let (cleaned, other) = (Arc::new(Mutex::new(None)), elsewhere(&transcripts));
+    let store = WatchedStore::new(&transcripts, Step::FindsCopy, 1, {
+        let cleaned = Arc::clone(&cleaned);
+        move || *cleaned.lock().unwrap() = Some(at_once(move || other.clean_up(&nothing())))
+    });
+    let fork = agent(&store.transcripts(&transcripts), []).fork(&id, None).unwrap();
+    let cleaned = cleaned.lock().unwrap().take().expect("there was a copy");
+    assert_eq!(cleaned.removed, []);
+    assert!(cleaned.in_use.contains(&id) && cleaned.in_use.iter().any(|id| id == fork.id()), "{cleaned:?}");
+    // Once it is open, everything else goes.
+    let removed = transcripts.clean_up(&nothing()).removed;
+    assert_eq!(removed.iter().map(|removed| &removed.id).collect::<Vec<_>>(), [&id]);
+}
+
+/// The conversation above it is gone, so that the fork belongs to none that is open.
+#[tokio::test]
+async fn a_fork_before_a_damage_is_not_removed_before_it_is_open() {
+    let (_directory, transcripts) = transcripts();
+    let root = conversation(&transcripts, 1).await;
+    let below = agent(&transcripts, []).session_below(&root, &DelegationRequest::default()).unwrap();
+    let id = below.id().to_owned();
+    below.close();
+    fs::remove_file(path(&transcripts, &root)).unwrap();
+    let text = fs::read_to_string(path(&transcripts, &id)).unwrap();
+    fs::write(path(&transcripts, &id), text + "{\n").unwrap();
+    let (cleaned, other) = (Arc::new(Mutex::new(None)), elsewhere(&transcripts));
+    let store = WatchedStore::new(&transcripts, Step::FindsCopy, 1, {
+        let cleaned = Arc::clone(&cleaned);
+        move || *cleaned.lock().unwrap() = Some(at_once(move || other.clean_up(&nothing())))
+    });
+    let session = agent(&store.transcripts(&transcripts), []).resume_or_fork(&id).unwrap();
+    assert_eq!(session.damage().unwrap().fork, session.id());
+    let cleaned = cleaned.lock().unwrap().take().expect("there was a copy");
+    assert_eq!((cleaned.removed, cleaned.in_use.len()), (Vec::new(), 2));
+}
+
+#[tokio::test]
+async fn a_conversation_can_be_opened_while_a_clean_up_reads_it() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 1).await;
+    let (opened, other) = (Arc::new(Mutex::new(None)), elsewhere(&transcripts));
+    // The first time, its first line is read.
+    let store = WatchedStore::new(&transcripts, Step::Reads(id.clone()), 2, {
+        let (opened, id) = (Arc::clone(&opened), id.clone());
+        move || *opened.lock().unwrap() = Some(agent(&other, []).resume(&id))
+    });
+    let cleaned = store.transcripts(&transcripts).clean_up(&nothing());
+    assert!(store.has_worked());
+    assert_eq!((cleaned.removed, cleaned.in_use), (Vec::new(), vec![id.clone()]));
+    let opened = opened.lock().unwrap().take().unwrap().unwrap();
+    assert_eq!(opened.id(), id);
+}
+
+#[tokio::test]
+async fn a_clean_up_does_not_wait_for_those_who_open() {
+    let (_directory, transcripts) = transcripts();
+    let id = conversation(&transcripts, 1).await;
+    let opening = FileStore::new(transcripts.directory()).hold_off_removal().unwrap();
+    let other = transcripts.clone();
+    let cleaned = at_once(move || other.clean_up(&nothing()));
+    assert_eq!((cleaned.removed, cleaned.in_use), (Vec::new(), vec![id.clone()]));
+    drop(opening);
+    assert_eq!(transcripts.clean_up(&nothing()).removed[0].id, id);
 }

@@ -76,6 +76,7 @@ impl Toolbox {
             never_begins_again,
             timeout,
             approver,
+            change_hook,
             ask_journal,
             attached,
             messages,
@@ -110,6 +111,7 @@ impl Toolbox {
             kept,
         };
         begun.context.approver = approver;
+        begun.context.change_hook = change_hook;
         begun.context.ask_journal = ask_journal;
         begun.context.kept_call = begun.kept.as_ref().map(|kept| Arc::clone(kept.call()));
         begun.context.attached = attached;

@@ -5,7 +5,7 @@ use crate::agents;
 use crate::error::HostError;
 use crate::host::{Host, Tasks};
 #[cfg(feature = "agent")]
-use crate::models::with_models;
+use crate::models::{AgentModels, with_models};
 #[cfg(feature = "agent")]
 use crate::retention;
 #[cfg(feature = "mcp")]
@@ -337,6 +337,8 @@ impl PreparedHost {
             transcripts: self.transcripts,
             #[cfg(feature = "agent")]
             meter: self.meter,
+            #[cfg(feature = "agent")]
+            models: AgentModels::default(),
             tasks: Mutex::new(tasks),
         })
     }

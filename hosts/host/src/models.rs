@@ -1,7 +1,27 @@
-//! The default model, for the tools that ask one.
+//! The models of the configuration: for agents, and the default one for the tools that ask one.
 
-use toolkit::bootstrap::Bootstrap;
-use toolkit_models::{Meter, Models};
+use std::sync::{Arc, Mutex, PoisonError};
+use toolkit::{bootstrap::Bootstrap, config::Configuration};
+use toolkit_models::{Meter, ModelError, Models};
+
+/// The models of the agents of a host, which share the connections to them.
+#[derive(Debug, Default)]
+pub(crate) struct AgentModels(Mutex<Option<(Configuration, Arc<Models>)>>);
+
+impl AgentModels {
+    /// Returns the models of the configuration that is in effect.
+    pub(crate) fn of(&self, configuration: &Configuration) -> Result<Arc<Models>, ModelError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, models)) = &*last
+            && of.is_same_as(configuration)
+        {
+            return Ok(Arc::clone(models));
+        }
+        let models = Arc::new(Models::new(configuration)?);
+        *last = Some((configuration.clone(), Arc::clone(&models)));
+        Ok(models)
+    }
+}
 
 /// Adds the default model, if one is configured, to the tools that ask a model, and the meter to those that ask an endpoint.
 pub(crate) fn with_models<'a>(bootstrap: Bootstrap<'a>, meter: &'a Meter) -> Bootstrap<'a> {

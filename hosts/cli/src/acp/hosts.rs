@@ -10,9 +10,9 @@ use toolkit::bootstrap::ConfigurationFollower;
 use toolkit::config::{Configuration, LoadOptions};
 use toolkit::{Builder, Caller};
 use toolkit_agent::acp::AcpSetup;
-use toolkit_host::Host;
 #[cfg(feature = "mcp")]
 use toolkit_host::servers_of_editor;
+use toolkit_host::{Host, HostError};
 
 /// The time for the calls and services of a host to be closed at its end.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -52,6 +52,14 @@ impl Hosts {
     pub(super) fn of_session(&self, setup: &AcpSetup) -> Result<Arc<SessionHost>, Stop> {
         let load = self.load.clone().workspace(&setup.workspace);
         let workspace = self.workspace(&setup.workspace, &load);
+        let is_shared = setup.mcp_servers.is_empty();
+        let mut shared = locked(&workspace.shared);
+        if is_shared && let Some(host) = shared.upgrade() {
+            let configuration = Configuration::load(load.clone()).map_err(HostError::from)?;
+            if host.started_with.is_same_as(&configuration) {
+                return Ok(host);
+            }
+        }
         let host = Host::builder(load)
             .toolkit(self.toolkit.clone())
             .caller(self.caller.clone().with_workspace(&setup.workspace))
@@ -62,14 +70,6 @@ impl Hosts {
         let host = host.further_mcp_servers(servers_of_editor(&setup.mcp_servers));
         let prepared = host.prepare()?;
         let started_with = prepared.configuration().clone();
-        let mut shared = locked(&workspace.shared);
-        let is_shared = setup.mcp_servers.is_empty();
-        if is_shared
-            && let Some(host) = shared.upgrade()
-            && host.started_with.is_same_as(&started_with)
-        {
-            return Ok(host);
-        }
         let host = prepared.build()?;
         let host = Arc::new(SessionHost { host, started_with, _workspace: Arc::clone(&workspace) });
         if is_shared {

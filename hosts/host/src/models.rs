@@ -43,3 +43,23 @@ pub(crate) fn with_models<'a>(bootstrap: Bootstrap<'a>, meter: &'a Meter) -> Boo
         toolkit
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit::config::LoadOptions;
+
+    #[test]
+    fn agents_share_models_until_the_configuration_changes() {
+        let of = |url: &str| {
+            let load = LoadOptions::new().set(format!("models.local.baseUrl=\"http://{url}/v1\""));
+            Configuration::load(load).unwrap()
+        };
+        let models = AgentModels::default();
+        let first = models.of(&of("127.0.0.1:1")).unwrap();
+        assert!(Arc::ptr_eq(&first, &models.of(&of("127.0.0.1:1")).unwrap()));
+        let changed = models.of(&of("127.0.0.1:2")).unwrap();
+        assert!(!Arc::ptr_eq(&first, &changed));
+        assert!(Arc::ptr_eq(&changed, &models.of(&of("127.0.0.1:2")).unwrap()));
+    }
+}

@@ -43,7 +43,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        let model = Loopback::start(|request| answer(&request)).await;
+        let model = Loopback::start(answer).await;
         let place = Place::new(&configuration(model.url(), &json!({}), "key-of-the-start"));
         let editor = Pipe::acp(&place);
         Self { model, place, editor }
@@ -87,8 +87,9 @@ impl Bench {
     /// The result of a call in a session.
     fn call(&mut self, session: &str, name: &str, arguments: &Value) -> String {
         let request = self.prompt(session, &format!("{CALL}{name} {arguments}"));
-        let last = request["messages"].as_array().expect("messages").last().expect("a message").clone();
-        assert_eq!(last["role"], "tool", "{request}");
+        // The end of a job may be told after it.
+        let mut messages = request["messages"].as_array().expect("messages").iter().rev();
+        let last = messages.find(|message| message["role"] == "tool").expect("a result");
         last["content"].to_string()
     }
 
@@ -159,6 +160,18 @@ async fn a_job_is_in_its_session_alone_and_ends_with_it() {
         let stopped = bench.call(&other, "process", &stop);
         assert!(stopped.contains("there is no job"), "{stopped}");
         assert!(bench.editor.host.commands() > 0);
+        // The end of a job is told in its session alone.
+        let awaits = "until [ -e go ]; do sleep 0.05; done; echo in one session";
+        let short = bench.call(&one, "exec", &json!({"command": awaits, "run_in_background": true}));
+        let short = job::id_of(&short);
+        fs::write(bench.place.work().join("go"), "").expect("a file");
+        let poll = json!({"action": "poll", "task_id": short, "wait_ms": 60_000});
+        let began = Instant::now();
+        while !bench.call(&one, "process", &poll).contains("in one session") {
+            assert!(began.elapsed() < PATIENCE);
+        }
+        let request = bench.prompt(&other, "Hi").to_string();
+        assert!(!request.contains("in one session") && !request.contains(&short), "{request}");
         bench.close(&one);
         bench.editor.host.becomes("the job ends", |host| (host.commands() == 0).then_some(()));
         assert_eq!(toolkits(&bench.editor.host), 1, "the other session goes on");

@@ -21,17 +21,14 @@
 //! # Ok(()) }
 //! ```
 
+mod follow;
+
+pub use follow::{ConfigurationFollower, FollowTask};
+
 use crate::config::{ConfigError, Configuration, LoadOptions};
 use crate::registry::{BuildError, Builder, Reloaded, Toolkit};
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
-use tokio::time::{MissedTickBehavior, interval};
-
-/// The time between two looks at the configuration.
-const EVERY: Duration = Duration::from_secs(2);
 
 type Part<'a> = Box<dyn FnOnce(Builder, &Configuration) -> Builder + 'a>;
 
@@ -106,7 +103,8 @@ pub enum BootstrapError {
 
 impl Toolkit {
     /// Looks every two seconds whether the configuration has changed, and [reloads](Self::reload) it then, until the returned value is
-    /// dropped. `load` are the sources from which the toolkit's configuration was loaded.
+    /// dropped. `load` are the sources from which the toolkit's configuration was loaded. Several toolkits of the same sources share a
+    /// [`ConfigurationFollower`].
     ///
     /// `report` gets each reload, and each reason why a changed configuration cannot be used, once; the toolkit keeps the configuration
     /// that it has then. It must not block.
@@ -114,62 +112,11 @@ impl Toolkit {
     /// # Panics
     ///
     /// Panics outside a tokio runtime.
-    #[must_use = "it ends when it is dropped"]
     pub fn follow_configuration(
         &self,
         load: LoadOptions,
         report: impl Fn(Result<Reloaded, BootstrapError>) + Send + Sync + 'static,
     ) -> FollowTask {
-        FollowTask(Handle::current().spawn(follow(self.clone(), load, report)))
-    }
-
-    /// Reloads the configuration if it has changed. Blocks.
-    fn reload_changed(&self, load: LoadOptions) -> Result<Option<Reloaded>, BootstrapError> {
-        let configuration = Configuration::load(load)?;
-        if configuration.changed_since(&self.configuration()).is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(self.reload(configuration)?))
-    }
-}
-
-async fn follow(
-    toolkit: Toolkit,
-    load: LoadOptions,
-    report: impl Fn(Result<Reloaded, BootstrapError>) + Send + Sync + 'static,
-) {
-    let mut times = interval(EVERY);
-    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut told: Option<String> = None;
-    loop {
-        times.tick().await;
-        let (toolkit, load) = (toolkit.clone(), load.clone());
-        let Ok(outcome) = tokio::task::spawn_blocking(move || toolkit.reload_changed(load)).await else {
-            continue;
-        };
-        match outcome {
-            Ok(None) => told = None,
-            Ok(Some(reloaded)) => {
-                told = None;
-                report(Ok(reloaded));
-            }
-            Err(error) => {
-                let text = error.to_string();
-                if told.as_ref() != Some(&text) {
-                    report(Err(error));
-                }
-                told = Some(text);
-            }
-        }
-    }
-}
-
-/// A guard that keeps the configuration followed until it is dropped: see [`Toolkit::follow_configuration`].
-#[derive(Debug)]
-pub struct FollowTask(JoinHandle<()>);
-
-impl Drop for FollowTask {
-    fn drop(&mut self) {
-        self.0.abort();
+        ConfigurationFollower::new(load).follow(self, report)
     }
 }

@@ -52,6 +52,7 @@ pub mod arguments;
 mod ask_journal;
 mod ask_record;
 mod ask_store;
+mod change_hook;
 mod closure_future;
 mod config_of;
 mod cut;
@@ -89,8 +90,6 @@ mod asks;
 mod at_once;
 #[cfg(feature = "runtime")]
 pub mod bootstrap;
-#[cfg(feature = "runtime")]
-mod change_hook;
 #[cfg(feature = "runtime")]
 pub mod config;
 #[cfg(feature = "runtime")]

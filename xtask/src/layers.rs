@@ -47,6 +47,7 @@ const MODULES: Ordered = &[(
             "ask_journal",
             "ask_record",
             "ask_store",
+            "change_hook",
             "cut",
             "events",
             "gate",

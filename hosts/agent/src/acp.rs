@@ -9,7 +9,9 @@
 //!
 //! Files are read and written on the disk, by the tools and under their policy, and commands run in the toolkit's sandbox. An editor
 //! that offers `fs/read_text_file` is asked for its text of a file before a tool changes the file: text that is not saved yet is not
-//! overwritten ([`AcpSetup::unsaved_guard`]).
+//! overwritten.
+//!
+//! Sessions may share a toolkit: approvals, background jobs, the mode and the guard of unsaved text belong to a session.
 
 mod client;
 mod content;
@@ -33,8 +35,6 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit::{ToolError, files::FileChange};
-use unsaved::Unsaved;
 
 /// The maker of agents for the sessions of an editor.
 pub trait AcpHost: Send + Sync + 'static {
@@ -53,7 +53,8 @@ pub type AcpOpening<'a> = Pin<Box<dyn Future<Output = Result<AcpAgent, String>> 
 
 /// The agent of a session.
 ///
-/// The server sets its approver and the way of its final answer.
+/// The server sets its approver, its hook for changes of files and the way of its final answer. The session of the toolkit is the
+/// conversation's own, so that the sessions of an editor may share a toolkit.
 #[non_exhaustive]
 pub struct AcpAgent {
     /// The agent, with its toolkit and its caller.
@@ -105,20 +106,6 @@ pub struct AcpSetup {
     pub workspace: PathBuf,
     /// The MCP servers that the editor wants connected.
     pub mcp_servers: Vec<AcpMcpServer>,
-    unsaved: Unsaved,
-}
-
-impl AcpSetup {
-    fn new(workspace: PathBuf, mcp_servers: Vec<AcpMcpServer>, client: &Client) -> Self {
-        Self { workspace, mcp_servers, unsaved: Unsaved::new(client.clone()) }
-    }
-
-    /// Returns a hook for [`Builder::change_hook`](toolkit::Builder::change_hook): before a file changes, it asks the editor for its text
-    /// of the file, and fails if that is not what is on the disk. It allows all changes where the editor does not show its text.
-    pub fn unsaved_guard(&self) -> impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static {
-        let unsaved = self.unsaved.clone();
-        move |change| unsaved.check(change)
-    }
 }
 
 /// An MCP server of an editor.
@@ -165,7 +152,7 @@ pub enum AcpMcpTransport {
 struct Link {
     client: Client,
     /// The id of the session, once it is known.
-    session: Arc<std::sync::OnceLock<String>>,
+    session: std::sync::OnceLock<String>,
     updates: std::sync::Mutex<updates::Updates>,
 }
 

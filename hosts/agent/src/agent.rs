@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolkit::{Approver, Caller, Toolkit, views::StepTypes};
+use toolkit::{Approver, Caller, ToolError, Toolkit, files::FileChange, views::StepTypes};
 use toolkit_models::{IntoModel, Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
@@ -39,6 +39,9 @@ use toolkit_models::{IntoModel, Meter, Model, Thinking};
 #[derive(Clone)]
 pub struct Agent(pub(crate) Arc<Inner>);
 
+/// A hook for changes of files, as [`AgentBuilder::change_hook`] sets it.
+type ChangeHook = dyn Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync;
+
 #[derive(Clone)]
 pub(crate) struct Inner {
     pub(crate) toolkit: Toolkit,
@@ -46,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) caller: Caller,
     pub(crate) limits: Limits,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) change_hook: Option<Arc<ChangeHook>>,
     pub(crate) auto_confirm: bool,
     pub(crate) transcripts: Option<Transcripts>,
     pub(crate) step_types: StepTypes,
@@ -114,6 +118,17 @@ impl AgentBuilder {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.0.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Has a hook see what a file has before a tool changes it in a run of this agent or of its sub-agents, before the hooks of the toolkit: see
+    /// [`CallOptions::change_hook`](toolkit::CallOptions::change_hook).
+    #[must_use]
+    pub fn change_hook(
+        mut self,
+        hook: impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.change_hook = Some(Arc::new(hook));
         self
     }
 
@@ -191,6 +206,7 @@ impl Agent {
             caller: Caller::new(),
             limits: Limits::default(),
             approver: None,
+            change_hook: None,
             auto_confirm: false,
             transcripts: None,
             step_types: StepTypes::new(),

@@ -1,22 +1,20 @@
 //! `acp`: the agent for editors, over the Agent Client Protocol on standard input and output.
 
+mod hosts;
+
 use crate::agent;
-use crate::config;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
 use crate::subcommand::{RunAtOnce, Start};
 use clap::{Arg, ArgMatches, Command, value_parser};
-use std::time::Duration;
+use hosts::Hosts;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio::runtime::Builder as RuntimeBuilder;
-use toolkit::{Builder, Caller, CancellationToken, config::LoadOptions};
+use toolkit::CancellationToken;
 use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
-use toolkit_host::Host;
-#[cfg(feature = "mcp")]
-use toolkit_host::servers_of_editor;
 
 /// The arguments after `acp`.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +57,8 @@ impl RunAtOnce for AcpRequest {
     fn run(&self, start: Start<'_>, _console: &mut Console<'_>) -> Result<Exit, Stop> {
         let Start { toolkit, load, caller, .. } = start;
         let transcripts = agent::transcripts(load.data_dir_path())?;
-        let host = Sessions { toolkit, load, caller, transcripts, max_turns: self.max_turns };
+        let hosts = Hosts::new(toolkit, load, caller);
+        let host = Sessions { hosts, transcripts, max_turns: self.max_turns };
         let stop = CancellationToken::new();
         let watch = Watch::start(stop.clone())?;
         let runtime = RuntimeBuilder::new_current_thread()
@@ -70,7 +69,7 @@ impl RunAtOnce for AcpRequest {
         // A thread may still wait for standard input.
         runtime.shutdown_background();
         let signal = watch.call_ended();
-        outcome.map_err(|error| Stop::failed(format!("cannot read from the editor: {error}")))?;
+        outcome.map_err(|error| Stop::failed(format!("cannot serve the editor: {error}")))?;
         Ok(signal.unwrap_or(Exit::Success))
     }
 
@@ -79,34 +78,19 @@ impl RunAtOnce for AcpRequest {
     }
 }
 
-/// The time for the calls and services of a session to be closed at its end.
-const SHUTDOWN: Duration = Duration::from_secs(2);
-
-/// The sessions of an editor, each with a host of its own.
+/// The sessions of an editor.
 struct Sessions {
-    toolkit: Builder,
-    load: LoadOptions,
-    caller: Caller,
+    hosts: Hosts,
     transcripts: Transcripts,
     max_turns: Option<u32>,
 }
 
 impl Sessions {
     fn agent(&self, setup: &AcpSetup) -> Result<AcpAgent, Stop> {
-        let mut caller = self.caller.clone().with_workspace(&setup.workspace);
-        caller.session_id = None;
-        let host = Host::builder(self.load.clone().workspace(&setup.workspace))
-            .toolkit(self.toolkit.clone().change_hook(setup.unsaved_guard()))
-            .caller(caller)
-            .on_reload(config::report_reload)
-            .on_history_problem(config::warn);
-        #[cfg(feature = "mcp")]
-        let host = host.further_mcp_servers(servers_of_editor(&setup.mcp_servers));
-        let host = host.build()?;
-        let agent = AcpAgent::new(agent::builder(&host, host.caller(), self.max_turns)?);
-        Ok(agent.at_end(move || async move {
-            host.shutdown(SHUTDOWN).await;
-        }))
+        let session = self.hosts.of_session(setup)?;
+        let host = session.host();
+        let agent = AcpAgent::new(agent::builder(host, host.caller(), self.max_turns)?);
+        Ok(agent.at_end(move || session.leave()))
     }
 }
 

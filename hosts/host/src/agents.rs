@@ -1,10 +1,11 @@
 //! The agent of the configuration, and the transcripts of its conversations.
 
 use crate::error::HostError;
+use crate::models::AgentModels;
 use std::path::Path;
 use toolkit::{Builder, Caller, Toolkit, config::Configuration};
 use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Checkpoints, Limits, ToolAgentSettings, Transcripts};
-use toolkit_models::{Meter, Models};
+use toolkit_models::Meter;
 
 /// The directory of transcripts in the data directory.
 const DIRECTORY: &str = "agents";
@@ -57,6 +58,7 @@ pub(crate) fn builder(
     toolkit: &Toolkit,
     transcripts: Option<&Transcripts>,
     meter: &Meter,
+    models: &AgentModels,
     mut caller: Caller,
     options: AgentOptions,
 ) -> Result<AgentBuilder, HostError> {
@@ -64,7 +66,7 @@ pub(crate) fn builder(
     if let Some(agent) = &caller.agent {
         configuration.check_agent(agent).map_err(HostError::UnknownAgent)?;
     }
-    let models = Models::new(configuration)?;
+    let models = models.of(configuration)?;
     let settings = ToolAgentSettings::of(configuration);
     let model = match (&caller.model, &caller.agent) {
         (Some(model), _) => models.get(Some(model)),

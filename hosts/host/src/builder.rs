@@ -5,7 +5,7 @@ use crate::agents;
 use crate::error::HostError;
 use crate::host::{Host, Tasks};
 #[cfg(feature = "agent")]
-use crate::models::with_models;
+use crate::models::{AgentModels, with_models};
 #[cfg(feature = "agent")]
 use crate::retention;
 #[cfg(feature = "mcp")]
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use toolkit::{
     Approver, Builder, Caller, Toolkit,
-    bootstrap::{Bootstrap, BootstrapError},
+    bootstrap::{Bootstrap, BootstrapError, ConfigurationFollower},
     config::{Configuration, LoadOptions},
     registry::Reloaded,
 };
@@ -37,7 +37,7 @@ type Report = Box<dyn Fn(Result<Reloaded, BootstrapError>) + Send + Sync>;
 /// | the caller | [`caller`](Self::caller) | one with the workspace of the sources |
 /// | the approver | [`approver`](Self::approver) | none: permission prompts are denied |
 /// | recorded calls | [`history`](Self::history) | kept in the data directory |
-/// | background tasks | [`background_tasks`](Self::background_tasks) | hourly clean-up, also of old conversations; a changed configuration is reloaded |
+/// | background tasks | [`background_tasks`](Self::background_tasks), [`follower`](Self::follower) | hourly clean-up, also of old conversations; a changed configuration is reloaded |
 /// | MCP servers | `mcp_servers`, `further_mcp_servers` | all of the configuration |
 /// | agents | `agents` | checkpoints of changed files, transcripts in the data directory |
 /// | conversations that no clean-up removes | `is_kept` | those that are open, wait for a person or have a run that has not ended |
@@ -50,6 +50,7 @@ pub struct HostBuilder {
     caller: Caller,
     history: bool,
     background_tasks: bool,
+    follower: Option<ConfigurationFollower>,
     #[cfg(feature = "agent")]
     agents: bool,
     #[cfg(feature = "agent")]
@@ -77,6 +78,7 @@ impl Host {
             caller,
             history: true,
             background_tasks: true,
+            follower: None,
             #[cfg(feature = "agent")]
             agents: true,
             #[cfg(feature = "agent")]
@@ -121,6 +123,11 @@ impl HostBuilder {
     /// Sets whether old files are removed every hour and a changed configuration is reloaded. A program that ends with its task needs neither.
     pub fn background_tasks(self, background_tasks: bool) -> Self {
         Self { background_tasks, ..self }
+    }
+
+    /// Sets the follower of the configuration, which several hosts of the same sources share. By default a host has its own.
+    pub fn follower(self, follower: ConfigurationFollower) -> Self {
+        Self { follower: Some(follower), ..self }
     }
 
     /// Sets the function that gets each reload of the configuration, and each reason why a changed one is not used. It must not block. By
@@ -179,7 +186,7 @@ impl HostBuilder {
     ///
     /// Returns all problems of the configuration at once, or that it has no agent of the caller's id.
     pub fn prepare(self) -> Result<PreparedHost, HostError> {
-        let Self { load, mut toolkit, caller, history, background_tasks, report, .. } = self;
+        let Self { load, mut toolkit, caller, history, background_tasks, follower, report, .. } = self;
         toolkit = crate::links_first(toolkit);
         if history {
             toolkit = toolkit.keeps_history();
@@ -231,6 +238,7 @@ impl HostBuilder {
         Ok(PreparedHost {
             toolkit,
             configuration,
+            follower: follower.unwrap_or_else(|| ConfigurationFollower::new(load.clone())),
             load,
             caller,
             report: background_tasks.then_some(report),
@@ -274,6 +282,7 @@ impl fmt::Debug for HostBuilder {
 pub struct PreparedHost {
     toolkit: Builder,
     configuration: Configuration,
+    follower: ConfigurationFollower,
     load: LoadOptions,
     caller: Caller,
     report: Option<Report>,
@@ -311,7 +320,7 @@ impl PreparedHost {
         let toolkit = self.toolkit.build()?;
         let tasks = self.report.map(|report| Tasks {
             _cleanup: toolkit.spawn_cleanup(),
-            _follow: toolkit.follow_configuration(self.load.clone(), report),
+            _follow: self.follower.follow(&toolkit, report),
             #[cfg(feature = "agent")]
             _retention: (self.transcripts.clone().filter(|_| self.agents))
                 .map(|transcripts| retention::spawn_clean_up(&toolkit, transcripts, self.is_kept)),
@@ -328,6 +337,8 @@ impl PreparedHost {
             transcripts: self.transcripts,
             #[cfg(feature = "agent")]
             meter: self.meter,
+            #[cfg(feature = "agent")]
+            models: AgentModels::default(),
             tasks: Mutex::new(tasks),
         })
     }

@@ -4,6 +4,8 @@
 use crate::agents::{self, AgentOptions};
 #[cfg(feature = "agent")]
 use crate::error::HostError;
+#[cfg(feature = "agent")]
+use crate::models::AgentModels;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -36,6 +38,8 @@ pub struct Host {
     pub(crate) transcripts: Option<Transcripts>,
     #[cfg(feature = "agent")]
     pub(crate) meter: Meter,
+    #[cfg(feature = "agent")]
+    pub(crate) models: AgentModels,
     pub(crate) tasks: Mutex<Option<Tasks>>,
 }
 
@@ -116,7 +120,7 @@ impl Host {
     /// The configuration has no such agent, or no model that can be used; or the workspace of the agent is not a directory.
     #[cfg(feature = "agent")]
     pub fn agent(&self, caller: &Caller, options: AgentOptions) -> Result<AgentBuilder, HostError> {
-        agents::builder(&self.toolkit, self.transcripts(), &self.meter, caller.clone(), options)
+        agents::builder(&self.toolkit, self.transcripts(), &self.meter, &self.models, caller.clone(), options)
     }
 
     /// Ends the background tasks, [shuts the toolkit down](Toolkit::shutdown), and then stops the MCP servers. Returns the calls and hooks of

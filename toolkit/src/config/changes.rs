@@ -12,6 +12,13 @@ impl Configuration {
         self.0.secrets.iter().map(String::as_str)
     }
 
+    /// Returns true if another configuration has the same values, secrets and permissions, and trusts the same files of the workspace with the same
+    /// content: a toolkit that is built with either does the same.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let [one, two] = [self, other].map(|configuration| &*configuration.0);
+        one.files == two.files && one.secrets == two.secrets && self.changed_since(other).is_empty()
+    }
+
     /// Returns the top-level keys whose values are not those of another configuration, sorted.
     pub(crate) fn changed_since(&self, before: &Self) -> Vec<String> {
         let none = Map::new();

@@ -1,7 +1,8 @@
 //! Tells the hooks of a host of a change.
 
 use super::target::Target;
-use crate::change_hook::{FileBefore, FileChange};
+use crate::change_hook::{ChangeHook, FileBefore, FileChange};
+use std::sync::Arc;
 use toolkit_core::error::ToolError;
 
 /// The largest file whose content a hook gets.
@@ -12,8 +13,7 @@ impl Target {
     /// fails keeps it from changing. Blocks.
     pub(super) fn tell_change(&self, after: Option<&[&[u8]]>) -> Result<(), ToolError> {
         let ctx = &self.workspace.ctx;
-        let hooks = &ctx.scope().toolkit.settings.hooks.changes.0;
-        if hooks.is_empty() {
+        if !self.has_change_hooks() {
             return Ok(());
         }
         let before = self.read(MAX_BYTES)?;
@@ -27,12 +27,22 @@ impl Target {
                 .map(|content| FileBefore { bytes: &content.bytes, executable: content.executable }),
             after,
         };
-        hooks.iter().try_for_each(|hook| hook(&change))
+        self.change_hooks().try_for_each(|hook| hook(&change))
+    }
+
+    /// Returns the hook of the call, and then those of the toolkit.
+    fn change_hooks(&self) -> impl Iterator<Item = &Arc<ChangeHook>> {
+        let ctx = &self.workspace.ctx;
+        ctx.change_hook.iter().chain(&ctx.scope().toolkit.settings.hooks.changes.0)
+    }
+
+    fn has_change_hooks(&self) -> bool {
+        self.change_hooks().next().is_some()
     }
 
     /// Tells the host's hooks that the file is about to be moved to another target. Blocks.
     pub(super) fn tell_move(&self, to: &Self) -> Result<(), ToolError> {
-        if self.workspace.ctx.scope().toolkit.settings.hooks.changes.0.is_empty() {
+        if !self.has_change_hooks() {
             return Ok(());
         }
         self.tell_change(None)?;

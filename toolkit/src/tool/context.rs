@@ -12,6 +12,7 @@ pub use runtime_only::Toolkit;
 use crate::approver::Approver;
 use crate::ask_journal::AskJournal;
 use crate::ask_store::KeptCall;
+use crate::change_hook::ChangeHook;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{DisplayInfo, Live};
 use crate::output_store::owner_name;
@@ -54,6 +55,8 @@ pub struct ToolContext {
     redactor: Option<Redactor>,
     /// The call's own approver, if it differs from the toolkit's.
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    /// The call's own hook for changes of files, besides those of the toolkit.
+    pub(crate) change_hook: Option<Arc<ChangeHook>>,
     /// The record of its questions, if the host keeps one.
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     /// The store of its questions, if the host keeps them.
@@ -147,6 +150,7 @@ impl Clone for ToolContext {
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
             approver: self.approver.clone(),
+            change_hook: self.change_hook.clone(),
             ask_journal: self.ask_journal.clone(),
             kept_call: self.kept_call.clone(),
             attached: self.attached.clone(),
@@ -167,7 +171,8 @@ impl ToolContext {
         redactor: Option<Redactor>,
     ) -> Self {
         let live = OnceLock::new();
-        let (approver, ask_journal, kept_call, attached, messages) = (None, None, None, None, None);
+        let (approver, change_hook, ask_journal) = (None, None, None);
+        let (kept_call, attached, messages) = (None, None, None);
         Self {
             call_id,
             called_as,
@@ -177,6 +182,7 @@ impl ToolContext {
             parent,
             redactor,
             approver,
+            change_hook,
             ask_journal,
             kept_call,
             attached,

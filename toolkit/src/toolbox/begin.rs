@@ -78,6 +78,7 @@ impl Toolbox {
             turn,
             timeout,
             approver,
+            change_hook,
             ask_journal,
             attached,
             messages,
@@ -114,6 +115,7 @@ impl Toolbox {
             kept,
         };
         begun.context.approver = approver;
+        begun.context.change_hook = change_hook;
         begun.context.ask_journal = ask_journal;
         begun.context.kept_call = begun.kept.as_ref().map(|kept| Arc::clone(kept.call()));
         begun.context.attached = attached;

@@ -83,10 +83,10 @@ impl ToolContext {
         let above = Above { live: Arc::clone(live), depth };
         let options =
             CallOptions { cancel: Some(live.token.clone()), above: Some(above), ..CallOptions::default() };
-        let (approver, attached, messages) =
-            (self.approver.clone(), self.attached.clone(), self.messages.clone());
+        let (approver, change_hook) = (self.approver.clone(), self.change_hook.clone());
+        let (attached, messages) = (self.attached.clone(), self.messages.clone());
         let within_read_only = self.tool().annotations().read_only_hint;
-        let options = CallOptions { approver, attached, messages, within_read_only, ..options };
+        let options = CallOptions { approver, change_hook, attached, messages, within_read_only, ..options };
         Ok((ToolCall::new(id, name, arguments), options))
     }
 }

@@ -2,12 +2,14 @@
 
 use crate::approver::Approver;
 use crate::ask_journal::AskJournal;
+use crate::change_hook::{ChangeHook, FileChange};
 use crate::tool::context::Above;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use toolkit_core::error::ToolError;
 use toolkit_core::message::Message;
 
 /// A host's options for a single call.
@@ -27,6 +29,7 @@ pub struct CallOptions {
     pub(crate) turn: Option<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) change_hook: Option<Arc<ChangeHook>>,
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) messages: Option<Arc<[Message]>>,
@@ -114,6 +117,18 @@ impl CallOptions {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Has a hook see what a file has before this call, or a call that it makes, changes the file, before the hooks of the
+    /// [toolkit](crate::Builder::change_hook): for a host whose sessions share a toolkit, and know of different unsaved changes. A hook that
+    /// fails keeps the file from being changed. There is one hook; a later one replaces an earlier one.
+    #[must_use]
+    pub fn change_hook(
+        mut self,
+        hook: impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.change_hook = Some(Arc::new(hook));
         self
     }
 

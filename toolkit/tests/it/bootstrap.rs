@@ -10,8 +10,8 @@ use tokio::time::timeout;
 use toolkit::prelude::*;
 use toolkit::{
     ToolErrorKind,
-    bootstrap::{Bootstrap, BootstrapError, FollowTask},
-    config::LoadOptions,
+    bootstrap::{Bootstrap, BootstrapError, ConfigurationFollower, FollowTask},
+    config::{Configuration, LoadOptions, TrustStore},
     registry::Reloaded,
     tool_ref,
 };
@@ -34,7 +34,10 @@ impl User {
     }
 
     fn write(&self, configuration: &str) {
-        fs::write(self.directory.path().join("user/toolkit.json5"), configuration).unwrap();
+        // As a whole: it may be read at any time.
+        let new = self.directory.path().join("user/new");
+        fs::write(&new, configuration).unwrap();
+        fs::rename(new, self.directory.path().join("user/toolkit.json5")).unwrap();
     }
 
     fn load(&self) -> LoadOptions {
@@ -131,4 +134,59 @@ async fn a_file_of_a_workspace_that_appears_only_restricts() {
     next(&tellings).await.unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     assert!(toolbox.call(ToolCall::new("1", "idle", "{}")).await.is_error(), "nobody can be asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn toolkits_of_one_follower_are_reloaded_together_until_each_is_left() {
+    let user = User::new("{}");
+    let follower = ConfigurationFollower::new(user.load());
+    let followed = || {
+        let toolkit = Bootstrap::new(Toolkit::empty().tool(tool_ref!(idle)), user.load()).start().unwrap();
+        let (told, tellings) = channel();
+        let task = follower.follow(&toolkit, move |reloaded| drop(told.send(reloaded)));
+        (toolkit, task, tellings)
+    };
+    let (one, of_one, told_one) = followed();
+    let (two, of_two, told_two) = followed();
+    user.write("{ tools: { deny: ['idle'] } }");
+    for told in [&told_one, &told_two] {
+        assert_eq!(next(told).await.unwrap().changed, ["tools"]);
+    }
+    let denies = |toolkit: &Toolkit| !toolkit.configuration().document()["tools"]["deny"].is_null();
+    assert!(denies(&one) && denies(&two));
+
+    user.write("{ tools: ");
+    assert!(next(&told_one).await.is_err() && next(&told_two).await.is_err());
+    drop(of_one);
+    user.write("{}");
+    assert_eq!(next(&told_two).await.unwrap().changed, ["tools"]);
+    assert!(denies(&one) && !denies(&two), "only the second one is followed");
+    assert!(told_one.try_recv().is_err());
+
+    // It begins again after nothing was followed.
+    drop(of_two);
+    let (three, _of_three, told_three) = followed();
+    user.write("{ tools: { deny: ['idle'] } }");
+    assert_eq!(next(&told_three).await.unwrap().changed, ["tools"]);
+    assert!(denies(&three) && !denies(&two));
+}
+
+#[test]
+fn configurations_are_the_same_until_a_value_or_the_trust_in_a_file_changes() {
+    let user = User::new("{ tools: { deny: ['idle'] } }");
+    let load = || Configuration::load(user.load()).unwrap();
+    let first = load();
+    user.write("{ /* a comment */ tools: { deny: ['idle'] } }");
+    assert!(load().is_same_as(&first));
+    user.write("{ tools: { deny: [] } }");
+    assert!(!load().is_same_as(&first));
+    user.write("{ tools: { deny: ['idle'] } }");
+    // It changes no value, but may be trusted.
+    let file = user.directory.path().join("work/toolkit.json5");
+    fs::write(&file, "{}").unwrap();
+    let untrusted = load();
+    assert!(!untrusted.is_same_as(&first));
+    let store = TrustStore::new(user.directory.path().join("data"));
+    store.trust(&untrusted.workspace_files()[0].file).unwrap();
+    assert!(!load().is_same_as(&untrusted));
 }

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
 use toolkit::CancellationToken;
 use toolkit::text::{LineBuffer, Piece};
 
@@ -14,6 +16,8 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 const MAX_QUEUED_BYTES: usize = 256 << 20;
 /// The bytes that wait for the editor from which on no further message of it is read.
 const MAX_UNREAD_BYTES: usize = 4 << 20;
+/// How long an editor may read nothing while so much waits for it.
+pub(super) const READ_WITHIN: Duration = Duration::from_mins(10);
 
 /// A line that was read.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,13 +76,25 @@ struct Shared {
     arrived: Notify,
     /// Notified when few bytes wait again.
     has_room: Notify,
+    /// Notified when many bytes wait.
+    is_full: Notify,
     closed: CancellationToken,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     lines: VecDeque<String>,
+    /// Number of bytes that are still to be written, of these lines and of the one that is being written.
     bytes: usize,
+    /// The time at which the editor last took bytes, or was given the first ones. `None` if nothing waits.
+    moved: Option<Instant>,
+}
+
+impl Queue {
+    /// Returns the time since when the editor takes nothing, if much waits.
+    fn full_since(&self) -> Option<Instant> {
+        self.moved.filter(|_| self.bytes >= MAX_UNREAD_BYTES)
+    }
 }
 
 impl Outbox {
@@ -86,13 +102,19 @@ impl Outbox {
     pub(super) fn send(&self, mut line: String) {
         line.push('\n');
         let mut queue = self.queue();
-        queue.bytes += line.len();
-        if queue.bytes > MAX_QUEUED_BYTES {
-            *queue = Queue::default();
-            self.0.closed.cancel();
+        if self.0.closed.is_cancelled() {
+            return;
         }
-        if !self.0.closed.is_cancelled() {
+        if queue.bytes + line.len() > MAX_QUEUED_BYTES {
+            queue.lines.clear();
+            self.0.closed.cancel();
+        } else {
+            queue.bytes += line.len();
+            queue.moved.get_or_insert_with(Instant::now);
             queue.lines.push_back(line);
+        }
+        if queue.bytes >= MAX_UNREAD_BYTES {
+            self.0.is_full.notify_one();
         }
         drop(queue);
         self.0.arrived.notify_one();
@@ -105,6 +127,21 @@ impl Outbox {
         }
     }
 
+    /// Waits until much waits and the editor has taken nothing of it for [`READ_WITHIN`].
+    pub(super) async fn unread(&self) {
+        loop {
+            let Some(since) = self.queue().full_since() else {
+                self.0.is_full.notified().await;
+                continue;
+            };
+            let until = since + READ_WITHIN;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+
     /// Is cancelled once nothing can be written any more.
     pub(super) fn closed(&self) -> &CancellationToken {
         &self.0.closed
@@ -114,9 +151,19 @@ impl Outbox {
     pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin), last: &CancellationToken) {
         loop {
             while let Some(line) = self.next() {
-                if writer.write_all(line.as_bytes()).await.is_err() {
-                    self.0.closed.cancel();
-                    return;
+                let mut rest = line.as_bytes();
+                while !rest.is_empty() {
+                    match writer.write(rest).await {
+                        Ok(written @ 1..) => {
+                            rest = &rest[written..];
+                            self.moved(written);
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        _ => {
+                            self.0.closed.cancel();
+                            return;
+                        }
+                    }
                 }
             }
             if writer.flush().await.is_err() {
@@ -137,13 +184,17 @@ impl Outbox {
     }
 
     fn next(&self) -> Option<String> {
+        self.queue().lines.pop_front()
+    }
+
+    /// Takes note of bytes that were written.
+    fn moved(&self, bytes: usize) {
         let mut queue = self.queue();
-        let line = queue.lines.pop_front()?;
-        queue.bytes -= line.len();
+        queue.bytes -= bytes;
+        queue.moved = (queue.bytes > 0).then(Instant::now);
         if queue.bytes < MAX_UNREAD_BYTES {
             self.0.has_room.notify_one();
         }
-        Some(line)
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

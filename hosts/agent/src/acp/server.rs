@@ -1,7 +1,7 @@
 //! The methods of the protocol.
 
 use super::client::{Abilities, Client};
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, READ_WITHIN};
 use super::prompt::{Block, task};
 use super::rpc::{Fault, Incoming, answer, params, parse};
 use super::session::{Ending, Session, Start};
@@ -31,7 +31,7 @@ const MAX_SESSIONS: usize = 1_000;
 ///
 /// # Errors
 ///
-/// The editor's messages cannot be read.
+/// The editor's messages cannot be read; or the editor reads nothing for 10 minutes while 4 MiB wait for it.
 pub async fn serve(
     reader: impl AsyncBufRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
@@ -164,6 +164,14 @@ impl Server {
                 biased;
                 () = closed.cancelled() => break Ok(()),
                 () = stop.cancelled() => break Ok(()),
+                () = outbox.unread() => {
+                    closed.cancel();
+                    let message = format!(
+                        "the editor read nothing for {} s while much waited for it, so it is not served any more",
+                        READ_WITHIN.as_secs()
+                    );
+                    break Err(io::Error::new(io::ErrorKind::TimedOut, message));
+                }
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
                 // An editor that reads no answers sends no further requests.
                 line = async {
@@ -337,7 +345,7 @@ impl Server {
             return Err(Fault::new(Fault::INTERNAL, message));
         }
         let servers = given.mcp_servers.into_iter().map(mcp_server).collect::<Result<_, _>>()?;
-        let setup = AcpSetup::new(given.cwd, servers, &self.client);
+        let setup = AcpSetup { workspace: given.cwd, mcp_servers: servers };
         let opened = self.host.open(setup.clone()).await;
         let opened = opened.map_err(|message| Fault::new(Fault::INTERNAL, message))?;
         let (agent, ending) = Ending::of(opened);

@@ -4,6 +4,7 @@ use super::content::chunk;
 use super::permission::Editor;
 use super::replay::replay;
 use super::rpc::Fault;
+use super::unsaved;
 use super::updates::Updates;
 use super::{AcpAgent, AcpEnding, AcpSetup, Client, Link, SharedLink};
 use crate::agent::{Agent, AgentBuilder};
@@ -17,7 +18,7 @@ use crate::result::StopReason;
 use crate::transcript::{Damage, Record, TranscriptError, Transcripts, new_id};
 use serde_json::{Value, json};
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The id of a mode in the protocol.
@@ -107,12 +108,13 @@ impl Session {
     ) -> Result<Self, Fault> {
         let link = Arc::new(Link {
             client: client.clone(),
-            session: Arc::clone(&setup.unsaved.session),
+            session: OnceLock::new(),
             updates: Mutex::new(Updates::new(setup.workspace.clone())),
         });
         let agent = agent
             .transcripts(transcripts.clone())
             .approver(Editor::new(Arc::clone(&link)))
+            .change_hook(unsaved::guard(Arc::clone(&link)))
             .final_answer(FinalAnswer::Text)
             .build();
         // Files are read on another thread: this one serves the editor.

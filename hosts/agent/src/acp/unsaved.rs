@@ -1,10 +1,8 @@
 //! Text that an editor has not saved: it is not overwritten.
 
-use super::client::Client;
+use super::{Link, SharedLink};
 use serde_json::{Value, json};
-use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use toolkit::{ToolError, files::FileChange, text::escape_line};
@@ -14,20 +12,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two looks for its answer.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The editor's texts in one session.
-#[derive(Clone)]
-pub(super) struct Unsaved {
-    client: Client,
-    pub(super) session: Arc<OnceLock<String>>,
+/// Returns a hook for the agent of a session: before a file changes, it asks the editor for its text of the file, and fails if that is not
+/// what is on the disk. It allows all changes where the editor does not show its text.
+pub(super) fn guard(
+    link: SharedLink,
+) -> impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static {
+    move |change| link.check_saved(change)
 }
 
-impl Unsaved {
-    pub(super) fn new(client: Client) -> Self {
-        Self { client, session: Arc::default() }
-    }
-
+impl Link {
     /// Fails if the editor has another text of the file than the disk. Blocks.
-    pub(super) fn check(&self, change: &FileChange<'_>) -> Result<(), ToolError> {
+    fn check_saved(&self, change: &FileChange<'_>) -> Result<(), ToolError> {
         let Some(session) = self.session.get().filter(|_| self.client.abilities().read_text_file) else {
             return Ok(());
         };
@@ -58,12 +53,6 @@ impl Unsaved {
             thread::sleep(PAUSE);
         };
         answer.get("content").and_then(Value::as_str).map(str::to_owned)
-    }
-}
-
-impl fmt::Debug for Unsaved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unsaved").finish_non_exhaustive()
     }
 }
 

@@ -294,6 +294,9 @@ impl Run<'_> {
         } else if let Some(approver) = &self.agent.approver {
             options = options.approver(Arc::clone(approver));
         }
+        if let Some(hook) = self.agent.change_hook.clone() {
+            options = options.change_hook(move |change| hook(change));
+        }
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
             let (toolbox, mut options) = (toolbox.clone(), options.clone());
             if self.session.journal.is_kept() {

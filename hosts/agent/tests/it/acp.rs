@@ -1,6 +1,7 @@
 //! A session with an editor, over the Agent Client Protocol.
 
 mod sessions;
+mod shared;
 mod unread;
 
 use crate::common::{Log, call, log, results, scripted, tools, transcripts};
@@ -28,6 +29,15 @@ struct Host {
     ended: Arc<AtomicUsize>,
     /// A service of each toolkit, as long as it lives.
     services: Services,
+    /// The toolkit of all sessions; without one, each session has its own.
+    shared: Option<Toolkit>,
+}
+
+/// Returns the tools for files, and those of the other tests.
+fn all_tools(log: &Arc<Log>) -> toolkit::Builder {
+    tools(log)
+        .tool(toolkit::tool_ref!(builtin_tools::fs::write))
+        .tool(toolkit::tool_ref!(builtin_tools::fs::read))
 }
 
 type Services = Arc<Mutex<Vec<Weak<Log>>>>;
@@ -40,28 +50,29 @@ impl AcpHost for Host {
             }
             let log = log();
             self.services.lock().unwrap().push(Arc::downgrade(&log));
-            let builder = tools(&log)
-                .tool(toolkit::tool_ref!(builtin_tools::fs::write))
-                .tool(toolkit::tool_ref!(builtin_tools::fs::read))
-                .change_hook(setup.unsaved_guard())
-                .on_shutdown("count", {
+            let own = || {
+                let count = {
                     let ended = Arc::clone(&self.ended);
                     move || {
                         ended.fetch_add(1, Ordering::SeqCst);
                         std::future::ready(())
                     }
-                });
-            let toolkit: Toolkit = builder.build().map_err(|error| error.to_string())?;
+                };
+                all_tools(&log).on_shutdown("count", count).build().map_err(|error| error.to_string())
+            };
+            let toolkit = self.shared.clone().map_or_else(own, Ok)?;
             let mut settings = ToolAgentSettings::default();
             settings.auto_confirm_dangerous = self.confirms;
-            let at_end = toolkit.clone();
+            let at_end = Some(toolkit.clone()).filter(|_| self.shared.is_none());
             let agent = Agent::builder(toolkit, Arc::clone(&self.model))
                 .settings(&settings)
                 .caller(Caller::new().with_workspace(setup.workspace))
                 .limits(Limits::none().max_turns(50))
                 .step_types(builtin_tools::step_types());
             let end = move || async move {
-                at_end.shutdown(Duration::from_secs(2)).await;
+                if let Some(toolkit) = at_end {
+                    toolkit.shutdown(Duration::from_secs(2)).await;
+                }
             };
             Ok(AcpAgent::new(agent).at_end(end))
         })
@@ -98,12 +109,19 @@ impl Editor {
     async fn with(model: Arc<Scripted>, capabilities: Value, confirms: bool) -> Self {
         let (directory, transcripts) = transcripts();
         std::fs::create_dir(directory.path().join("work")).unwrap();
-        Self::of(directory, transcripts, model, capabilities, confirms).await
+        Self::of(directory, transcripts, model, capabilities, confirms, None).await
+    }
+
+    /// An editor whose sessions share a toolkit.
+    async fn sharing(model: Arc<Scripted>, capabilities: Value, confirms: bool, toolkit: Toolkit) -> Self {
+        let (directory, transcripts) = transcripts();
+        std::fs::create_dir(directory.path().join("work")).unwrap();
+        Self::of(directory, transcripts, model, capabilities, confirms, Some(toolkit)).await
     }
 
     /// An editor in the directory of an earlier one.
     async fn again(directory: tempfile::TempDir, transcripts: Transcripts, model: Arc<Scripted>) -> Self {
-        Self::of(directory, transcripts, model, json!({}), false).await
+        Self::of(directory, transcripts, model, json!({}), false, None).await
     }
 
     async fn of(
@@ -112,6 +130,7 @@ impl Editor {
         model: Arc<Scripted>,
         capabilities: Value,
         confirms: bool,
+        shared: Option<Toolkit>,
     ) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);
@@ -123,6 +142,7 @@ impl Editor {
             confirms,
             ended: Arc::clone(&ended),
             services: Arc::clone(&services),
+            shared,
         };
         let served = tokio::spawn(serve(BufReader::new(reader), writer, host, CancellationToken::new()));
         let (reader, writer) = tokio::io::split(ours);

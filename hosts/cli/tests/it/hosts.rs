@@ -10,7 +10,7 @@ mod process;
 
 pub(crate) use http::Http;
 pub(crate) use lines::Pipe;
-pub(crate) use place::Place;
+pub(crate) use place::{Host, Place};
 pub(crate) use process::{Held, slope};
 
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "agent")]
 mod acp;
+mod acp_shared;
 #[cfg(feature = "agent")]
 mod agent;
 #[cfg(feature = "agent")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolkit::prelude::*;
 use toolkit::{
-    AllowAll, Toolkit,
+    AllowAll, CallOptions, Toolkit,
     files::{Expected, FileChange},
     tool_ref,
 };
@@ -90,4 +90,40 @@ async fn a_hook_that_fails_keeps_the_file_as_it_is() {
         assert_eq!(fs::read_to_string(base.join(name)).unwrap(), name);
     }
     assert!(!base.join("moved").exists() && !base.join("deep").exists());
+}
+
+/// Has another tool change a file.
+#[tool(auto_execute)]
+async fn change_by_another(ctx: &ToolContext, path: PathBuf) -> Result<(), ToolError> {
+    ctx.call("change", json!({"how": "write", "path": path})).await.map(drop)
+}
+
+#[tokio::test]
+async fn a_hook_of_one_call_holds_for_what_it_calls_and_for_no_other_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let noting = |name: &'static str| {
+        let seen = Arc::clone(&seen);
+        move |change: &FileChange<'_>| {
+            seen.lock().unwrap().push(format!("{name} {}", change.call_id));
+            if name == "refuses" { Err(ToolError::failed("it is not saved")) } else { Ok(()) }
+        }
+    };
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(change))
+        .tool(tool_ref!(change_by_another))
+        .approver(AllowAll)
+        .change_hook(noting("all"))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(directory.path())).await;
+    let by_another = |id: &str| ToolCall::new(id, "change_by_another", json!({"path": "a"}));
+    let guarded = CallOptions::new().change_hook(noting("refuses"));
+    let (refused, done) =
+        tokio::join!(toolbox.call_with(by_another("1"), guarded), toolbox.call(by_another("2")));
+    assert!(refused.text().contains("it is not saved"), "{}", refused.text());
+    assert!(!done.is_error(), "{}", done.text());
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort_unstable();
+    assert_eq!(seen, ["all 2/1", "refuses 1/1"], "a change that is refused is not seen any further");
 }

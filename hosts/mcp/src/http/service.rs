@@ -325,8 +325,10 @@ impl<H: ServerHandler> HttpService<H> {
             Err(interrupted) => return json(&interrupted),
         };
         if is_event_stream(&answer) {
-            let ending = self.ending();
-            answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, id, resumes.is_some())));
+            let resumed = resumes.zip(in_use.as_ref());
+            let of_resumed = || resumed.and_then(|(last, in_use)| in_use.session().request_of(last.stream));
+            let (ending, request) = (self.ending(), id.clone().or_else(of_resumed));
+            answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, request, resumes.is_some())));
         }
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -337,7 +339,7 @@ impl<H: ServerHandler> HttpService<H> {
             return if in_use.is_some() { empty(StatusCode::NO_CONTENT) } else { unknown_session() };
         }
         if let Some(in_use) = in_use {
-            return of_session(answer, in_use, resumes.filter(|_| method == Method::GET)).await;
+            return of_session(answer, in_use, id, resumes.filter(|_| method == Method::GET)).await;
         }
         answer
     }
@@ -356,10 +358,11 @@ fn unknown_session() -> Response<HttpBody> {
     refusal(StatusCode::NOT_FOUND, "this session does not exist; `initialize` begins one")
 }
 
-/// Returns the answer to a request of a session. `resumes` is the last event of a stream that the client has read.
+/// Returns the answer to a request of a session, `request` if it has an ID. `resumes` is the last event of a stream that the client has read.
 async fn of_session(
     answer: Response<HttpBody>,
     in_use: InUse,
+    request: Option<RequestId>,
     resumes: Option<EventPlace>,
 ) -> Response<HttpBody> {
     // The session ended between the search for it and its use.
@@ -376,7 +379,7 @@ async fn of_session(
         let events = futures_util::stream::iter(events.into_iter().map(|event| Ok(Frame::data(event))));
         return answer.map(|_| BodyExt::boxed(StreamBody::new(events)));
     }
-    answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use)))
+    answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use, request)))
 }
 
 fn is_event_stream(answer: &Response<HttpBody>) -> bool {

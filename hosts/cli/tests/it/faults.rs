@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod data;
+mod memory;
 mod signals;
 
 use crate::hosts::{self, Http, Pipe, Place, job};

@@ -5,9 +5,9 @@ use super::recorded::Recorded;
 use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, place, sender};
 use super::stored_answers::Place as EventPlace;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
-use crate::server::no_message;
+use crate::server::no_message::{self, PARSED};
 use crate::server::{NoPlace, Owned, Place, Sender, ServerOptions, Stateless, ToolServer};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
 use http_body_util::combinators::BoxBody;
@@ -23,6 +23,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use toolkit::memory::{self, OutOfMemory, ReservedMemory};
 use toolkit::{Caller, CancellationToken, Toolkit};
 use toolkit_serve::{BodyLimits, Connection, Cors, Principal, Problem, whole};
 use tower_service::Service;
@@ -265,6 +266,13 @@ impl<H: ServerHandler> HttpService<H> {
         made.unwrap_or_else(|_| Err(format!("{most} sessions are open already; try later")))
     }
 
+    /// Reserves the memory that a request takes, before it is read. Without a length, it may have the greatest one.
+    fn memory(&self, headers: &http::HeaderMap) -> Result<ReservedMemory, OutOfMemory> {
+        let length = text(headers, "content-length").and_then(|length| length.parse().ok());
+        let most = self.options.max_body as u64;
+        memory::reserve(length.unwrap_or(most).min(most) * PARSED)
+    }
+
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data: Send> + Send + 'static,
@@ -277,6 +285,16 @@ impl<H: ServerHandler> HttpService<H> {
             return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header");
         }
         let body = if parts.method == Method::POST {
+            match self.memory(&parts.headers) {
+                // It is held until the request is handled.
+                Ok(memory) => drop(parts.extensions.insert(memory)),
+                Err(full) => {
+                    discard(body, self.options.max_body, self.options.body_within).await;
+                    let text = format!("there is not enough memory for the request: {full}");
+                    let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
+                    return busy.retry_after(Duration::from_secs(5)).into_response();
+                }
+            }
             match whole(body, BodyLimits::new(self.options.max_body, self.options.body_within)).await {
                 Ok(body) => body,
                 Err(problem) => return problem.into_response(),
@@ -343,6 +361,22 @@ impl<H: ServerHandler> HttpService<H> {
         }
         answer
     }
+}
+
+/// Reads a body and drops it: a client that is still sending would not see the answer.
+async fn discard<B: Body>(body: B, max: usize, within: Duration) {
+    let mut body = std::pin::pin!(body);
+    let mut left = max;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Buf::remaining);
+            match left.checked_sub(bytes) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    let _ = tokio::time::timeout(within, reading).await;
 }
 
 /// The header that names a session.

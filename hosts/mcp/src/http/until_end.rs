@@ -32,10 +32,6 @@ impl UntilEnd {
         self.0.take()
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.0.is_none()
-    }
-
     pub(super) fn is_end_stream(&self) -> bool {
         self.0.as_ref().is_none_or(Body::is_end_stream)
     }

@@ -1,7 +1,7 @@
 //! The use of sessions: the requests and streams that keep one, its end, and streams that are resumed.
 
 use super::TOKEN;
-use super::clients::{Client, House, Stream, call, text};
+use super::clients::{Client, House, call, text};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

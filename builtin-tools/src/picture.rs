@@ -241,7 +241,8 @@ fn decode(
         _ => 0,
     };
     limits.reserve(beside)?;
-    let memory = memory::reserve(decoder.total_bytes().saturating_add(beside).saturating_add(RETURNED_MEMORY))?;
+    let memory =
+        memory::reserve(decoder.total_bytes().saturating_add(beside).saturating_add(RETURNED_MEMORY))?;
     let orientation = decoder.orientation()?;
     Ok((DynamicImage::from_decoder(decoder)?, orientation, memory))
 }

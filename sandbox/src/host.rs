@@ -1,7 +1,7 @@
 //! The host's side: the choice of the supervisor program, the running spawner, and the thread that receives the supervisors' messages.
 
-pub(crate) mod control;
 pub(crate) mod arenas;
+pub(crate) mod control;
 pub(crate) mod descriptors;
 mod requests;
 pub(crate) mod spawner;

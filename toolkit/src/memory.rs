@@ -23,7 +23,9 @@ static RESERVED: AtomicU64 = AtomicU64::new(0);
 /// Memory that is reserved until this, and all its clones, are dropped.
 #[derive(Debug, Clone)]
 #[must_use = "the reservation ends when it is dropped"]
-pub struct ReservedMemory(#[expect(dead_code, reason = "it is held, and dropped with the last clone")] Arc<Share>);
+pub struct ReservedMemory(
+    #[expect(dead_code, reason = "it is held, and dropped with the last clone")] Arc<Share>,
+);
 
 #[derive(Debug)]
 struct Share(u64);

@@ -98,13 +98,16 @@ mod tests {
     #[test]
     fn a_warning_has_its_message_and_its_fields() {
         let (tell, told) = std::sync::mpsc::channel();
-        tracing::subscriber::with_default(Printer(move |text: &str| tell.send(text.to_owned()).unwrap()), || {
-            tracing::warn!(error = %"no\nfile", count = 2, "it cannot be read");
-            tracing::warn!("{} is gone", "it");
-            tracing::info!("nothing happened");
-            tracing::warn!(target: "rmcp", "this is for others");
-        });
+        tracing::subscriber::with_default(
+            Printer(move |text: &str| tell.send(text.to_owned()).unwrap()),
+            || {
+                tracing::warn!(error = %"no\nfile", count = 2, "it cannot be read");
+                tracing::warn!("{} is gone", "it");
+                tracing::info!("nothing happened");
+                tracing::warn!(target: "rmcp", "this is for others");
+            },
+        );
         let all: Vec<String> = told.iter().collect();
-        assert_eq!(all, ["it cannot be read (error: no\\nfile, count: 2)", "it is gone"]);
+        assert_eq!(all, ["it cannot be read (error: no\\u{a}file, count: 2)", "it is gone"]);
     }
 }

@@ -84,13 +84,9 @@ struct Files {
     inactive: &'static str,
 }
 
-const VERSION_1: Files = Files {
-    limit: "memory.limit_in_bytes",
-    used: "memory.usage_in_bytes",
-    inactive: "total_inactive_file ",
-};
-const VERSION_2: Files =
-    Files { limit: "memory.max", used: "memory.current", inactive: "inactive_file " };
+const VERSION_1: Files =
+    Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", inactive: "total_inactive_file " };
+const VERSION_2: Files = Files { limit: "memory.max", used: "memory.current", inactive: "inactive_file " };
 
 /// Returns the limits of the control groups of a process, by its file `cgroup`: of its own and of those above.
 fn of_groups(groups: &str, root: &Path) -> Vec<Use> {
@@ -107,7 +103,8 @@ fn of_groups(groups: &str, root: &Path) -> Vec<Use> {
         };
         // In a container, the path may be the one outside, and its own group is the root here.
         let path = PathBuf::from(path.trim_start_matches('/'));
-        let groups = path.ancestors().filter(|group| !group.components().any(|part| part.as_os_str() == ".."));
+        let groups =
+            path.ancestors().filter(|group| !group.components().any(|part| part.as_os_str() == ".."));
         all.extend(groups.filter_map(|group| of_group(&root.join(group), &files)));
     }
     all

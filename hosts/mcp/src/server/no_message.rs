@@ -37,7 +37,8 @@ pub(crate) fn too_long(scan: &Scan, limit: usize) -> ServerJsonRpcMessage {
 
 /// Returns the response to a message for which there is not enough memory.
 pub(crate) fn no_memory(scan: &Scan, full: OutOfMemory) -> ServerJsonRpcMessage {
-    let error = ErrorData::internal_error(format!("there is not enough memory for the message: {full}"), None);
+    let error =
+        ErrorData::internal_error(format!("there is not enough memory for the message: {full}"), None);
     ServerJsonRpcMessage::error(error, id_of_request(scan))
 }
 

@@ -4,7 +4,8 @@ use crate::server::faults::is_list;
 use crate::server::no_message;
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, CustomRequest, Extensions,
-    GetExtensions as _, JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
+    GetExtensions as _, JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId,
+    RequestMetaObject,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};

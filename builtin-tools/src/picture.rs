@@ -5,6 +5,7 @@ mod jpeg;
 use image::codecs::jpeg::JpegEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
+use std::error::Error;
 #[cfg(feature = "fs")]
 use std::fs::File;
 use std::io::{self, Cursor};
@@ -13,6 +14,7 @@ use std::io::{Read as _, Seek as _};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
+use toolkit::memory::{self, ReservedMemory};
 use toolkit::prelude::*;
 
 /// Maximum number of pixels per side of a returned image.
@@ -25,6 +27,8 @@ pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 const MAX_DECODED_SIDE: u32 = 30_000;
 /// Maximum number of bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
+/// Memory in bytes for the image that is returned, beside the decoded one.
+const RETURNED_MEMORY: u64 = 24 << 20;
 /// Interval between checks whether an image can be decoded.
 const LOOK: Duration = Duration::from_millis(10);
 /// JPEG qualities that are tried before an image is scaled down.
@@ -84,7 +88,7 @@ pub(crate) fn decoded(
         cannot(&"it is not a PNG, JPEG, GIF or WebP picture; convert it with another program first")
     })?;
     let _turn = turn(check).map_err(|error| cannot(&error))?;
-    let (mut picture, orientation) = decode(data, format).map_err(|error| {
+    let (mut picture, orientation, _memory) = decode(data, format).map_err(|error| {
         cannot(&format_args!("it looks like a {} picture, but cannot be decoded: {error}", name(format)))
     })?;
     check().map_err(|error| cannot(&error))?;
@@ -138,6 +142,9 @@ pub(crate) fn read(
     let cannot = |error: &io::Error| ToolError::failed(format!("cannot read {shown}: {error}"));
     let _turn = turn(check).map_err(|error| cannot(&error))?;
     file.rewind().map_err(|error| cannot(&error))?;
+    // The buffer doubles as it grows.
+    let bytes = file.metadata().map_err(|error| cannot(&error))?.len().min(MAX_FILE_BYTES);
+    let _memory = memory::reserve(2 * bytes).map_err(|error| error.of(shown))?;
     let mut data = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut data).map_err(|error| cannot(&error))?;
     if data.len() as u64 > MAX_FILE_BYTES {
@@ -156,7 +163,7 @@ fn fitted(
     check: &impl Fn() -> io::Result<()>,
 ) -> Result<Picture, ToolError> {
     let cannot = |error: &io::Error| ToolError::failed(format!("cannot read {shown}: {error}"));
-    let (picture, orientation) = decode(&data, format).map_err(|error| {
+    let (picture, orientation, _memory) = decode(&data, format).map_err(|error| {
         let name = name(format);
         ToolError::failed(format!("{shown} looks like a {name} picture, but cannot be shown: {error}"))
     })?;
@@ -210,8 +217,12 @@ fn upright(orientation: Orientation, width: u32, height: u32) -> (u32, u32) {
     }
 }
 
-/// Decodes the image and its orientation, within memory limits: a small file can contain a huge image.
-fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage, Orientation)> {
+/// Decodes the image and its orientation, within memory limits: a small file can contain a huge image. The memory is reserved for as long as
+/// the image lives.
+fn decode(
+    data: &[u8],
+    format: ImageFormat,
+) -> Result<(DynamicImage, Orientation, ReservedMemory), Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_DECODED_SIDE);
     limits.max_image_height = Some(MAX_DECODED_SIDE);
@@ -222,15 +233,18 @@ fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage,
     // Not all decoders count the memory of the image itself, nor what they keep beside it.
     limits.reserve(decoder.total_bytes())?;
     let (width, height) = decoder.dimensions();
-    limits.reserve(match format {
+    let beside = match format {
         // A coefficient has two bytes.
         ImageFormat::Jpeg => u64::from(width) * u64::from(height) * 2 * jpeg::kept_components(data),
         // The picture with an alpha channel, and the frame of an animation.
         ImageFormat::WebP => decoder.total_bytes().saturating_mul(2),
         _ => 0,
-    })?;
+    };
+    limits.reserve(beside)?;
+    let memory =
+        memory::reserve(decoder.total_bytes().saturating_add(beside).saturating_add(RETURNED_MEMORY))?;
     let orientation = decoder.orientation()?;
-    Ok((DynamicImage::from_decoder(decoder)?, orientation))
+    Ok((DynamicImage::from_decoder(decoder)?, orientation, memory))
 }
 
 /// Makes a picture smaller until it fits, the right way up.

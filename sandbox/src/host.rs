@@ -1,5 +1,6 @@
 //! The host's side: the choice of the supervisor program, the running spawner, and the thread that receives the supervisors' messages.
 
+pub(crate) mod arenas;
 pub(crate) mod control;
 pub(crate) mod descriptors;
 mod requests;

@@ -157,6 +157,7 @@ pub use containment::{Containment, Explained, Part};
 pub use error::{Conflict, SpawnError};
 pub use feature::Feature;
 pub use guarantees::ReadingGuarantee;
+pub use host::arenas::share_arenas;
 pub use host::descriptors::raise_descriptor_limit;
 pub use host::{init, supervise_with};
 pub use input::Input;

@@ -47,6 +47,17 @@ pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
+/// Sets the maximum number of arenas of the allocator. Only the GNU C library has such.
+pub(crate) fn set_max_arenas(most: u32) {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the call sets a number that the allocator reads when a thread needs an arena.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, c_int::try_from(most).unwrap_or(c_int::MAX));
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = most;
+}
+
 /// Creates a process that continues here, as a copy of this one.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: this process has one thread (see the module), so the copy is whole.

@@ -121,6 +121,8 @@ mod line_buffer;
 #[cfg(feature = "runtime")]
 pub mod lint;
 #[cfg(feature = "runtime")]
+pub mod memory;
+#[cfg(feature = "runtime")]
 mod other_names;
 #[cfg(feature = "runtime")]
 pub mod permission;

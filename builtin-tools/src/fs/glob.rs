@@ -8,6 +8,7 @@ mod tests;
 
 use super::place::{Place, elsewhere, notes};
 use super::skipped::Skipped;
+use super::threads::Threads;
 use super::walk::{Filter, Tree};
 use crate::titles;
 pub use details::{FoundFile, FoundFiles};
@@ -27,6 +28,8 @@ const MAX_PASSED: usize = 100_000;
 const SPARE: usize = 1_000;
 /// Maximum text of names, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
+/// Memory of each thread in bytes: its stack, and the names in a directory.
+const MEMORY: u64 = 4 << 20;
 
 /// Finds files whose names match a glob pattern, newest first. Skips files in ignore files such as `.gitignore`, and
 /// hidden files unless `hidden` is set.
@@ -72,7 +75,8 @@ pub async fn glob(
     ctx.blocking(move |cancel| {
         let mut tree = Tree::new(filter, place.doors.clone(), cancel);
         let root = tree.root(&place.real)?;
-        let mut run = Run { tree: &tree, cancel, progress: &mut progress };
+        let threads = Threads::reserve(MEMORY)?;
+        let mut run = Run { tree: &tree, cancel, threads, progress: &mut progress };
         let (newest, skipped) = run.all(root, offset + limit + SPARE);
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));

@@ -14,6 +14,7 @@ mod words;
 pub use details::{FoundText, MatchingFile, MatchingLine};
 
 use super::place::Place;
+use super::threads::Threads;
 use super::walk::{Filter, Tree, unreadable};
 use crate::titles;
 use file::Wanted;
@@ -131,7 +132,9 @@ pub async fn grep(
     let mut progress = Place::progress(ctx, "files searched");
     ctx.blocking(move |cancel| {
         let mut page = Page::new(query.depth, wanted);
-        let mut run = Run { query: &query, doors: place.doors.clone(), cancel, progress: &mut progress };
+        let threads = Threads::reserve(query.memory())?;
+        let doors = place.doors.clone();
+        let mut run = Run { query: &query, doors, cancel, threads, progress: &mut progress };
         let (files, skipped) = if place.is_dir {
             let mut tree = Tree::new(filter, place.doors.clone(), cancel);
             let root = tree.root(&place.real)?;

@@ -1,12 +1,40 @@
 //! Number of threads that walk and search.
 
 use std::thread;
+use toolkit::ToolError;
+use toolkit::memory::{self, ReservedMemory};
 
 /// Maximum number of threads.
 const MAX: usize = 8;
 
+/// Threads for one call, and the memory that they may take.
+#[derive(Debug)]
+pub(super) struct Threads {
+    pub(super) number: usize,
+    _memory: ReservedMemory,
+}
+
+impl Threads {
+    /// Returns as many threads as the machine runs at once, fewer where the memory is limited; `each` is the number of bytes that one of
+    /// them may take.
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory for one.
+    pub(super) fn reserve(each: u64) -> Result<Self, ToolError> {
+        let mut number = most();
+        loop {
+            match memory::reserve(number as u64 * each) {
+                Ok(memory) => return Ok(Self { number, _memory: memory }),
+                Err(_) if number > 1 => number /= 2,
+                Err(error) => return Err(error.of("this search")),
+            }
+        }
+    }
+}
+
 /// Returns the number of threads: the machine's parallelism, within limits.
-pub(super) fn threads() -> usize {
+fn most() -> usize {
     #[cfg(test)]
     if let forced @ 1.. = tests::FORCED.load(std::sync::atomic::Ordering::SeqCst) {
         return forced;

@@ -6,12 +6,13 @@ use crate::agent;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
+use crate::runtime;
 use crate::signals::Watch;
 use crate::subcommand::{RunAtOnce, Start};
+use crate::warnings;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use hosts::Hosts;
 use tokio::io::{BufReader, stdin, stdout};
-use tokio::runtime::Builder as RuntimeBuilder;
 use toolkit::CancellationToken;
 use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
@@ -61,10 +62,8 @@ impl RunAtOnce for AcpRequest {
         let host = Sessions { hosts, transcripts, max_turns: self.max_turns };
         let stop = CancellationToken::new();
         let watch = Watch::start(stop.clone())?;
-        let runtime = RuntimeBuilder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        warnings::print();
+        let runtime = runtime::new()?;
         let outcome = runtime.block_on(serve(BufReader::new(stdin()), stdout(), host, stop));
         // A thread may still wait for standard input.
         runtime.shutdown_background();

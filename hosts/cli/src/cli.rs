@@ -4,6 +4,7 @@ use crate::config;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::options::{self, Options};
+use crate::runtime;
 use crate::signals;
 use crate::subcommand::{Context, Request, Start};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,7 +14,6 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
-use tokio::runtime::Builder as RuntimeBuilder;
 use toolkit::{
     BuildError, Builder, Toolkit,
     approval::TerminalApprover,
@@ -165,10 +165,7 @@ impl Cli {
         if !request.shows_diagnostics() {
             config::note(host.configuration(), console);
         }
-        let runtime = RuntimeBuilder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        let runtime = runtime::new()?;
         let host = {
             let _entered = runtime.enter();
             host.build()

@@ -123,6 +123,7 @@ mod options;
 mod parameter_type;
 mod permission;
 mod render;
+mod runtime;
 mod save;
 mod schema;
 #[cfg(feature = "mcp")]
@@ -133,6 +134,8 @@ mod subcommand;
 mod trust;
 mod utc;
 mod value;
+#[cfg(any(feature = "agent", feature = "mcp"))]
+mod warnings;
 mod words;
 mod wrap;
 

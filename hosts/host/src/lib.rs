@@ -82,7 +82,8 @@ toolkit::link!(
 );
 
 /// Begins `main` of a host that runs commands. If this process was started to supervise commands, it does that, and this function does not
-/// return. Otherwise the limit of open files is raised to the hard one, at most to 65,536; commands keep the limit of before.
+/// return. Otherwise the limit of open files is raised to the hard one, at most to 65,536; commands keep the limit of before. Where the
+/// addresses of the process are limited (`ulimit -v`), its threads share the arenas of the allocator.
 pub fn init() {
     #[cfg(any(
         feature = "browser",
@@ -94,6 +95,7 @@ pub fn init() {
     {
         toolkit_sandbox::init();
         toolkit_sandbox::raise_descriptor_limit();
+        toolkit_sandbox::share_arenas();
     }
 }
 

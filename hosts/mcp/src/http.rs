@@ -12,5 +12,6 @@ mod recorded;
 mod service;
 mod sessions;
 mod stored_answers;
+mod until_end;
 
 pub use service::{HttpBody, HttpOptions, HttpService, cors};

@@ -7,6 +7,7 @@ mod approver;
 mod call;
 mod definition;
 pub(crate) mod faults;
+mod guarded;
 pub(crate) mod no_message;
 mod outputs;
 mod prompts;
@@ -20,6 +21,7 @@ mod telling;
 mod watched;
 
 use crate::level::level;
+use guarded::guarded;
 use outputs::Outputs;
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
@@ -308,8 +310,7 @@ impl ToolServer {
 
     /// Waits for work of a request, which is cancelled when the server shuts down.
     async fn until_shutdown<T>(&self, cancel: &CancellationToken, work: impl Future<Output = T>) -> T {
-        // The state of a call is large, and would be part of the future that serves the client.
-        let mut work = Box::pin(work);
+        let mut work = std::pin::pin!(work);
         tokio::select! {
             biased;
             done = &mut work => done,
@@ -317,6 +318,15 @@ impl ToolServer {
                 cancel.cancel();
                 work.await
             }
+        }
+    }
+
+    /// Waits until a notification is sent, or the server shuts down: rmcp sends none from then on. A client that is gone needs none.
+    async fn notify<T>(&self, notification: impl Future<Output = T>) {
+        tokio::select! {
+            biased;
+            _ = notification => {}
+            () = self.0.options.shutdown.cancelled() => {}
         }
     }
 
@@ -384,12 +394,15 @@ impl ServerHandler for ToolServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let server = self.of(&context)?;
-        let cursor = request.and_then(|request| request.cursor);
-        // A further page is one of the same list.
-        let toolbox =
-            if cursor.is_some() { server.toolbox(&context).await } else { server.renew(&context).await };
-        definition::page(&toolbox, cursor.as_deref(), server.0.options.page)
+        let listing = async {
+            let server = self.of(&context)?;
+            let cursor = request.and_then(|request| request.cursor);
+            // A further page is one of the same list.
+            let toolbox =
+                if cursor.is_some() { server.toolbox(&context).await } else { server.renew(&context).await };
+            definition::page(&toolbox, cursor.as_deref(), server.0.options.page)
+        };
+        guarded("tools/list", listing).await
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
@@ -408,8 +421,12 @@ impl ServerHandler for ToolServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (server, cancel) = (self.of(&context)?, context.ct.clone());
-        self.until_shutdown(&cancel, call::call(&server, request, context)).await
+        let cancel = context.ct.clone();
+        let calling = guarded("tools/call", async {
+            let server = self.of(&context)?;
+            call::call(&server, request, context).await
+        });
+        self.until_shutdown(&cancel, calling).await
     }
 
     async fn list_prompts(
@@ -417,9 +434,12 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let server = self.of(&context)?;
-        let toolbox = server.renew(&context).await;
-        Ok(prompts::all(&server, &toolbox).await)
+        let listing = async {
+            let server = self.of(&context)?;
+            let toolbox = server.renew(&context).await;
+            Ok(prompts::all(&server, &toolbox).await)
+        };
+        guarded("prompts/list", listing).await
     }
 
     async fn get_prompt(
@@ -427,7 +447,11 @@ impl ServerHandler for ToolServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.of(&context)?, request, context).await
+        let getting = async {
+            let server = self.of(&context)?;
+            prompts::get(&server, request, context).await
+        };
+        guarded("prompts/get", getting).await
     }
 
     async fn list_resources(
@@ -435,8 +459,11 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let server = self.of(&context)?;
-        Ok(server.0.outputs.list(&server.0))
+        let listing = async {
+            let server = self.of(&context)?;
+            Ok(server.0.outputs.list(&server.0))
+        };
+        guarded("resources/list", listing).await
     }
 
     async fn read_resource(
@@ -444,8 +471,11 @@ impl ServerHandler for ToolServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let server = self.of(&context)?;
-        server.0.outputs.read(&server.0, &request.uri).await
+        let reading = async {
+            let server = self.of(&context)?;
+            server.0.outputs.read(&server.0, &request.uri).await
+        };
+        guarded("resources/read", reading).await
     }
 
     async fn on_custom_request(

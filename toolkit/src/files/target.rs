@@ -7,6 +7,7 @@ use super::opened::{OpenError, PathRepair};
 use super::version::{ContentHash, FileVersion};
 use super::{Workspace, repair};
 use crate::file_access::leave::{Granted, MAX_LOOKS, Weighed, denied, restless};
+use crate::memory::{self, ReservedMemory};
 use crate::workspace::{Obstacle, Place};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -52,7 +53,12 @@ pub struct FileContent {
     pub other_names: u64,
     /// True if the owner may execute it; `None` if the system has no such bit.
     pub executable: Option<bool>,
+    /// The memory for working on it.
+    _memory: ReservedMemory,
 }
+
+/// Memory for working on a whole file, as a multiple of its size: the content, a changed content, and tables of its lines.
+const WORK: u64 = 3;
 
 /// The state that is required when a file is written.
 #[derive(Debug, Clone)]
@@ -419,6 +425,7 @@ fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result
     if metadata.len() > most {
         return Err(too_long(metadata.len()));
     }
+    let memory = memory::reserve(metadata.len().saturating_mul(WORK)).map_err(|error| error.of(shown))?;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
     let mut hash = ContentHash::new();
     loop {
@@ -440,5 +447,5 @@ fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result
     let version = FileVersion::of_hashed(hash, &metadata);
     let other_names = handle::names(&metadata).saturating_sub(1);
     let executable = handle::is_executable(&metadata);
-    Ok(FileContent { bytes, version, other_names, executable })
+    Ok(FileContent { bytes, version, other_names, executable, _memory: memory })
 }

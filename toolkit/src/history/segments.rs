@@ -60,7 +60,7 @@ impl Segments {
     }
 
     /// Checks if another process wrote to the file, moved it or removed it. Returns the number of lines of this history that are lost with a
-    /// file that was removed.
+    /// file that was removed; lines in a file that was removed because of its age or size are not lost.
     pub(super) fn look(&mut self) -> Option<u64> {
         let is_due = self.looked.elapsed() >= LOOK;
         let current = self.current.as_mut()?;
@@ -68,7 +68,7 @@ impl Segments {
         if is_removed(&metadata) {
             let lines = current.lines;
             self.current = None;
-            return Some(lines);
+            return (!is_swept(&metadata)).then_some(lines);
         }
         let length = metadata.len();
         if length != current.bytes {
@@ -150,6 +150,7 @@ impl Segments {
             bytes += length;
             if bytes > self.max_bytes || time < oldest {
                 // Another process may have removed it already.
+                mark_swept(&path);
                 let _ = fs::remove_file(path);
             }
         }
@@ -211,6 +212,31 @@ fn is_removed(metadata: &fs::Metadata) -> bool {
 /// Elsewhere a file that is open is not removed.
 #[cfg(not(unix))]
 fn is_removed(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// Permissions of a file that is removed because of its age or size.
+#[cfg(unix)]
+const SWEPT: u32 = 0o400;
+
+/// Marks a closed file before it is removed, for other processes that still have it open.
+#[cfg(unix)]
+fn mark_swept(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _ = fs::set_permissions(path, fs::Permissions::from_mode(SWEPT));
+}
+
+#[cfg(not(unix))]
+fn mark_swept(_: &Path) {}
+
+/// Returns true if a file that was removed is marked.
+#[cfg(unix)]
+fn is_swept(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777 == SWEPT
+}
+
+#[cfg(not(unix))]
+fn is_swept(_: &fs::Metadata) -> bool {
     false
 }
 

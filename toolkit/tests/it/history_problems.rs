@@ -20,27 +20,35 @@ struct Watched {
 
 impl Watched {
     fn new() -> Self {
+        Self::with(JsonlOptions::new())
+    }
+
+    fn with(options: JsonlOptions) -> Self {
         let (directory, told) = (tempfile::tempdir().unwrap(), Arc::<Mutex<Vec<String>>>::default());
         let telling = Arc::clone(&told);
-        let options =
-            JsonlOptions::new().on_problem(move |text| telling.lock().unwrap().push(text.to_owned()));
+        let options = options.on_problem(move |text| telling.lock().unwrap().push(text.to_owned()));
         let history = JsonlHistory::open(directory.path().join("calls.jsonl"), options).unwrap();
         Self { history, told, directory }
     }
 
     /// Records calls, and waits until they are written or lost.
     fn record(&self, count: usize) {
-        for _ in 0..count {
-            let arguments = serde_json::json!({}).into();
-            let call = RecordedCall::new(Arc::new(Caller::new()), "call", "one", None, &arguments);
-            self.history.record(call.finished(&Ok(ToolOutput::text("two"))));
-            assert!(self.history.flush(LONG));
-        }
+        record(&self.history, count);
     }
 
     /// Returns the problems that were told since the last time.
     fn told(&self) -> Vec<String> {
         std::mem::take(&mut *self.told.lock().unwrap())
+    }
+}
+
+/// Records calls, and waits until they are written or lost.
+fn record(history: &JsonlHistory, count: usize) {
+    for _ in 0..count {
+        let arguments = serde_json::json!({}).into();
+        let call = RecordedCall::new(Arc::new(Caller::new()), "call", "one", None, &arguments);
+        history.record(call.finished(&Ok(ToolOutput::text("two"))));
+        assert!(history.flush(LONG));
     }
 }
 
@@ -82,6 +90,30 @@ fn a_file_that_was_removed_is_told_once_and_its_calls_are_counted() {
         assert_eq!(counted(&path).0, 0);
         drop(directory);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_another_process_removed_for_its_size_is_no_loss() {
+    const MAX_BYTES: u64 = 8 << 10;
+    let watched = Watched::with(JsonlOptions::new().max_bytes(MAX_BYTES));
+    let path = watched.history.path().to_owned();
+    watched.record(3);
+    // Another process closes the file, and removes it once there is enough in later ones.
+    let other = JsonlHistory::open(&path, JsonlOptions::new().max_bytes(MAX_BYTES)).unwrap();
+    let first = fs::File::open(&path).unwrap();
+    let is_removed = || std::os::unix::fs::MetadataExt::nlink(&first.metadata().unwrap()) == 0;
+    for number in 0.. {
+        if is_removed() {
+            break;
+        }
+        assert!(number < 1_000, "the first file is still there");
+        record(&other, 10);
+    }
+    watched.record(2);
+    assert_eq!(watched.told(), [""; 0]);
+    assert_eq!(watched.history.status().lost, 0);
+    assert_eq!(counted(&path).1, 0);
 }
 
 #[test]

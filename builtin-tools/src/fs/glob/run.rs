@@ -2,7 +2,7 @@
 
 use super::newest::{Newest, Stamped};
 use crate::fs::skipped::Skipped;
-use crate::fs::threads::threads;
+use crate::fs::threads::Threads;
 use crate::fs::walk::{Directory, Entry, Tree};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) struct Run<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) cancel: &'a CancellationToken,
+    pub(super) threads: Threads,
     /// Called from time to time with the number of files examined.
     pub(super) progress: &'a mut (dyn FnMut(u64) + Send),
 }
@@ -44,7 +45,7 @@ impl Run<'_> {
             files: AtomicU64::new(0),
         };
         let (tree, cancel) = (self.tree, self.cancel);
-        let threads = threads();
+        let threads = self.threads.number;
         let (mut newest, mut skipped) = (Newest::new(most), Skipped::default());
         thread::scope(|scope| {
             let shared = &shared;

@@ -11,6 +11,9 @@ const MAX_BYTES_OF_STATES: usize = 32 << 20;
 /// Maximum memory of a search per thread, in bytes: the lines around a match, or a whole file for multiline searches.
 pub(super) const MAX_BYTES_AT_ONCE: usize = 32 << 20;
 
+/// Memory of a thread in bytes that searches line by line: its stack, its buffers, and the states of an ordinary pattern.
+const MEMORY_OF_LINES: u64 = 4 << 20;
+
 /// The query for each file.
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
@@ -114,6 +117,11 @@ fn escaped(text: &str) -> String {
 }
 
 impl Query {
+    /// Returns the number of bytes that a thread may take. A whole file is read for a multiline search, into a buffer that grows.
+    pub(super) fn memory(&self) -> u64 {
+        if self.multiline { MEMORY_OF_LINES + 2 * MAX_BYTES_AT_ONCE as u64 } else { MEMORY_OF_LINES }
+    }
+
     /// Returns a searcher, which goes through one file after the other.
     pub(super) fn searcher(&self) -> Searcher {
         let mut builder = SearcherBuilder::new();

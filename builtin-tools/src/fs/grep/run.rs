@@ -5,7 +5,7 @@ use super::file::{Failure, Found, Search, Wanted};
 use super::page::Page;
 use super::query::Query;
 use crate::fs::skipped::Skipped;
-use crate::fs::threads::threads;
+use crate::fs::threads::Threads;
 use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -56,6 +56,7 @@ pub(super) struct Run<'a> {
     pub(super) query: &'a Query,
     pub(super) doors: Doors,
     pub(super) cancel: &'a CancellationToken,
+    pub(super) threads: Threads,
     /// Called from time to time with the number of files searched.
     pub(super) progress: &'a mut dyn FnMut(u64),
 }
@@ -83,7 +84,7 @@ impl Run<'_> {
 
     /// Searches the files of a tree, sorted by path, until the page is full. Returns the number of searched files.
     pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
-        let threads = threads();
+        let threads = self.threads.number;
         let batches = threads + FURTHER_BATCHES;
         let shared =
             Shared { is_over: AtomicBool::new(false), room: Mutex::new(batches), more_room: Condvar::new() };

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
 use crate::subcommand::{Context, Run};
+use crate::warnings;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -112,6 +113,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
     let (toolkit, caller, data_dir) = (host.toolkit().clone(), host.caller().clone(), host.data_dir());
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
+    warnings::print();
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod data;
+mod memory;
 mod signals;
 
 use crate::hosts::{self, Http, Pipe, Place, job};
@@ -76,6 +77,16 @@ fn a_client_that_reads_late_gets_every_answer() {
     for response in server.answers(&ids) {
         assert!(hosts::text(&response).contains("two"), "{response}");
     }
+    is_well(&mut server);
+}
+
+#[test]
+fn a_warning_of_a_library_reaches_standard_error() {
+    let place = place();
+    let mut server = Pipe::mcp(&place);
+    let long = json!({"file_path": "x".repeat(17 << 20)});
+    assert!(told(&server.answer("read", &long)).1);
+    server.host.says("warning: the client sent a line of more than 16777216 bytes");
     is_well(&mut server);
 }
 

@@ -1,5 +1,6 @@
 //! The end of a service: streams end in order, each that belongs to a request with its answer.
 
+use super::until_end::{Next, UntilEnd};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
@@ -51,14 +52,14 @@ fn interrupted(request: Option<RequestId>) -> ServerJsonRpcMessage {
 
 /// A stream of events that ends with the service: one of a request with its answer or an error, any other at once.
 pub(super) struct Ended {
-    /// `None` after the end.
-    body: Option<BoxBody<Bytes, Infallible>>,
+    body: UntilEnd,
     request: Option<RequestId>,
     over: Pin<Box<dyn Future<Output = ()> + Send + Sync>>,
 }
 
 impl Ended {
-    /// `resumes` is true if the stream is the rest of one of an earlier request.
+    /// `request` is the one whose answer the stream is for. `resumes` is true if the stream is the rest of one of an earlier request, also
+    /// of one that is answered.
     pub(super) fn new(
         body: BoxBody<Bytes, Infallible>,
         ending: Ending,
@@ -70,7 +71,7 @@ impl Ended {
         } else {
             Box::pin(ending.shutdown.cancelled_owned())
         };
-        Self { body: Some(body), request, over }
+        Self { body: UntilEnd::new(body), request, over }
     }
 }
 
@@ -78,30 +79,21 @@ impl Body for Ended {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
-        match Pin::new(body).poll_frame(task) {
-            Poll::Ready(Some(frame)) => return Poll::Ready(Some(frame)),
-            Poll::Ready(None) => {
-                self.body = None;
-                return Poll::Ready(None);
-            }
-            Poll::Pending => {}
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Next> {
+        if let ready @ Poll::Ready(_) = self.body.poll_frame(task) {
+            return ready;
         }
         if self.over.as_mut().poll(task).is_pending() {
             return Poll::Pending;
         }
-        self.body = None;
+        drop(self.body.take());
         let error = self.request.take().map(|request| interrupted(Some(request)));
         let event = error.and_then(|error| serde_json::to_string(&error).ok());
         Poll::Ready(event.map(|event| Ok(Frame::data(format!("data: {event}\n\n").into()))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Body::is_end_stream)
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -2,10 +2,12 @@
 
 use super::sessions::{InUse, ProtocolSession};
 use super::stored_answers::Events;
+use super::until_end::{Next, UntilEnd};
 use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use http_body::{Body, SizeHint};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::BoxBody;
+use rmcp::model::RequestId;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,14 +16,15 @@ use tokio::runtime::Handle;
 
 /// The body of an event stream of a session: it counts as a use of the session, and its answer is kept.
 pub(super) struct Recorded {
-    /// `None` after the end.
-    body: Option<BoxBody<Bytes, Infallible>>,
+    body: UntilEnd,
     record: Record,
     _in_use: InUse,
 }
 
 struct Record {
     session: Arc<ProtocolSession>,
+    /// The request that the stream is for, until the number of the stream is known.
+    request: Option<RequestId>,
     events: Events,
 }
 
@@ -30,14 +33,19 @@ impl Record {
     fn add(&mut self, event: &Bytes) {
         if let Some(answer) = self.events.add(event) {
             self.session.keep(answer);
+        } else if let Some(stream) = self.events.stream()
+            && let Some(request) = self.request.take()
+        {
+            self.session.answers_by(&request, stream);
         }
     }
 }
 
 impl Recorded {
-    pub(super) fn new(body: BoxBody<Bytes, Infallible>, in_use: InUse) -> Self {
-        let record = Record { session: Arc::clone(in_use.session()), events: Events::default() };
-        Self { body: Some(body), record, _in_use: in_use }
+    /// `request` is the one that the stream was begun for.
+    pub(super) fn new(body: BoxBody<Bytes, Infallible>, in_use: InUse, request: Option<RequestId>) -> Self {
+        let record = Record { session: Arc::clone(in_use.session()), request, events: Events::default() };
+        Self { body: UntilEnd::new(body), record, _in_use: in_use }
     }
 }
 
@@ -45,31 +53,22 @@ impl Body for Recorded {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
-        let polled = Pin::new(body).poll_frame(task);
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                if let Some(event) = frame.data_ref() {
-                    let event = event.clone();
-                    self.record.add(&event);
-                }
-            }
-            Poll::Ready(None) => self.body = None,
-            _ => {}
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Next> {
+        let polled = self.body.poll_frame(task);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(event) = frame.data_ref()
+        {
+            self.record.add(event);
         }
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Body::is_end_stream)
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+        self.body.size_hint()
     }
 }
 
@@ -82,8 +81,8 @@ impl Drop for Recorded {
             return;
         };
         let session = Arc::clone(&self.record.session);
-        let mut record =
-            Record { session: Arc::clone(&session), events: std::mem::take(&mut self.record.events) };
+        let (request, events) = (self.record.request.take(), std::mem::take(&mut self.record.events));
+        let mut record = Record { session: Arc::clone(&session), request, events };
         let reading = runtime.spawn(async move {
             while let Some(Ok(frame)) = body.frame().await {
                 if let Some(event) = frame.data_ref() {

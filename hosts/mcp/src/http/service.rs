@@ -5,9 +5,9 @@ use super::recorded::Recorded;
 use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, place, sender};
 use super::stored_answers::Place as EventPlace;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
-use crate::server::no_message;
+use crate::server::no_message::{self, PARSED};
 use crate::server::{NoPlace, Owned, Place, Sender, ServerOptions, Stateless, ToolServer};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
 use http_body_util::combinators::BoxBody;
@@ -23,6 +23,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use toolkit::memory::{self, OutOfMemory, ReservedMemory};
 use toolkit::{Caller, CancellationToken, Toolkit};
 use toolkit_serve::{BodyLimits, Connection, Cors, Principal, Problem, whole};
 use tower_service::Service;
@@ -265,6 +266,13 @@ impl<H: ServerHandler> HttpService<H> {
         made.unwrap_or_else(|_| Err(format!("{most} sessions are open already; try later")))
     }
 
+    /// Reserves the memory that a request takes, before it is read. Without a length, it may have the greatest one.
+    fn memory(&self, headers: &http::HeaderMap) -> Result<ReservedMemory, OutOfMemory> {
+        let length = text(headers, "content-length").and_then(|length| length.parse().ok());
+        let most = self.options.max_body as u64;
+        memory::reserve(length.unwrap_or(most).min(most) * PARSED)
+    }
+
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data: Send> + Send + 'static,
@@ -277,6 +285,16 @@ impl<H: ServerHandler> HttpService<H> {
             return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header");
         }
         let body = if parts.method == Method::POST {
+            match self.memory(&parts.headers) {
+                // It is held until the request is handled.
+                Ok(memory) => drop(parts.extensions.insert(memory)),
+                Err(full) => {
+                    discard(body, self.options.max_body, self.options.body_within).await;
+                    let text = format!("there is not enough memory for the request: {full}");
+                    let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
+                    return busy.retry_after(Duration::from_secs(5)).into_response();
+                }
+            }
             match whole(body, BodyLimits::new(self.options.max_body, self.options.body_within)).await {
                 Ok(body) => body,
                 Err(problem) => return problem.into_response(),
@@ -325,8 +343,10 @@ impl<H: ServerHandler> HttpService<H> {
             Err(interrupted) => return json(&interrupted),
         };
         if is_event_stream(&answer) {
-            let ending = self.ending();
-            answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, id, resumes.is_some())));
+            let resumed = resumes.zip(in_use.as_ref());
+            let of_resumed = || resumed.and_then(|(last, in_use)| in_use.session().request_of(last.stream));
+            let (ending, request) = (self.ending(), id.clone().or_else(of_resumed));
+            answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, request, resumes.is_some())));
         }
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -337,10 +357,26 @@ impl<H: ServerHandler> HttpService<H> {
             return if in_use.is_some() { empty(StatusCode::NO_CONTENT) } else { unknown_session() };
         }
         if let Some(in_use) = in_use {
-            return of_session(answer, in_use, resumes.filter(|_| method == Method::GET)).await;
+            return of_session(answer, in_use, id, resumes.filter(|_| method == Method::GET)).await;
         }
         answer
     }
+}
+
+/// Reads a body and drops it: a client that is still sending would not see the answer.
+async fn discard<B: Body>(body: B, max: usize, within: Duration) {
+    let mut body = std::pin::pin!(body);
+    let mut left = max;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Buf::remaining);
+            match left.checked_sub(bytes) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    let _ = tokio::time::timeout(within, reading).await;
 }
 
 /// The header that names a session.
@@ -356,10 +392,11 @@ fn unknown_session() -> Response<HttpBody> {
     refusal(StatusCode::NOT_FOUND, "this session does not exist; `initialize` begins one")
 }
 
-/// Returns the answer to a request of a session. `resumes` is the last event of a stream that the client has read.
+/// Returns the answer to a request of a session, `request` if it has an ID. `resumes` is the last event of a stream that the client has read.
 async fn of_session(
     answer: Response<HttpBody>,
     in_use: InUse,
+    request: Option<RequestId>,
     resumes: Option<EventPlace>,
 ) -> Response<HttpBody> {
     // The session ended between the search for it and its use.
@@ -376,7 +413,7 @@ async fn of_session(
         let events = futures_util::stream::iter(events.into_iter().map(|event| Ok(Frame::data(event))));
         return answer.map(|_| BodyExt::boxed(StreamBody::new(events)));
     }
-    answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use)))
+    answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use, request)))
 }
 
 fn is_event_stream(answer: &Response<HttpBody>) -> bool {

@@ -14,7 +14,8 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
@@ -83,8 +84,8 @@ pub(super) struct ProtocolSession {
     /// The session of the toolkit that ends with it.
     made: Arc<OnceLock<String>>,
     uses: Mutex<Uses>,
-    /// The IDs of the requests in progress.
-    requests: Mutex<HashSet<RequestId>>,
+    /// The requests in progress, each with the number of the stream that its answer comes by, once it is known.
+    requests: Mutex<HashMap<RequestId, Option<u64>>>,
     answers: Mutex<Answers>,
     /// The tasks that read streams whose clients are gone, by the number of the stream.
     reading: Mutex<HashMap<u64, JoinHandle<()>>>,
@@ -120,6 +121,20 @@ impl ProtocolSession {
             let _ = task.await;
         }
         lock(&self.answers).after(last)
+    }
+
+    /// Remembers the number of the stream that the answer to a request in progress comes by.
+    pub(super) fn answers_by(&self, request: &RequestId, stream: u64) {
+        if let Some(known) = lock(&self.requests).get_mut(request) {
+            *known = Some(stream);
+        }
+    }
+
+    /// Returns the request in progress whose answer comes by a stream.
+    pub(super) fn request_of(&self, stream: u64) -> Option<RequestId> {
+        let requests = lock(&self.requests);
+        let mut of_stream = requests.iter().filter(|(_, known)| **known == Some(stream));
+        of_stream.next().map(|(request, _)| request.clone())
     }
 
     fn is_idle(&self, now: Instant, idle: Duration) -> bool {
@@ -169,8 +184,11 @@ struct Progress {
 impl InProgress {
     /// Returns `None` if another request with the ID is in progress.
     pub(super) fn of(session: &Arc<ProtocolSession>, id: RequestId) -> Option<Self> {
-        let is_new = lock(&session.requests).insert(id.clone());
-        is_new.then(|| Self(Arc::new(Progress { session: Arc::clone(session), id })))
+        let mut requests = lock(&session.requests);
+        let Entry::Vacant(free) = requests.entry(id.clone()) else { return None };
+        free.insert(None);
+        drop(requests);
+        Some(Self(Arc::new(Progress { session: Arc::clone(session), id })))
     }
 }
 

@@ -58,13 +58,12 @@ pub(super) async fn call(
         Some(telling) => {
             let notices = toolbox.notices(&*call.id);
             let call = Turn::begin(turn, toolbox.call_with(call, options));
-            telling.during(notices, &context.peer, call).await
+            telling.during(notices, server, &context.peer, call).await
         }
     };
     // Tools that were found are in the list from now on. Clients without a session ask for the list when they need it.
     if shown.is_some_and(|before| toolbox.shown().len() != before) && !is_stateless(&context) {
-        // A client that is gone needs no list.
-        let _ = context.peer.notify_tool_list_changed().await;
+        server.notify(context.peer.notify_tool_list_changed()).await;
     }
     Ok(result::result(server, &toolbox, result, &context).await.into())
 }
@@ -94,7 +93,7 @@ async fn drive(
         None => until_asked(server, &mut running, context).await,
         Some(telling) => {
             let notices = toolbox.notices(&*running.call_id);
-            telling.during(notices, &context.peer, until_asked(server, &mut running, context)).await
+            telling.during(notices, server, &context.peer, until_asked(server, &mut running, context)).await
         }
     };
     match next {

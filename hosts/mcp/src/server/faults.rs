@@ -46,11 +46,12 @@ pub(crate) fn in_use(id: &RequestId) -> ErrorData {
     ErrorData::invalid_request(message, None)
 }
 
-/// The error for a request beyond those that may wait, while calls wait for answers of the client.
+/// The error for a request beyond those that may wait. Such a request is read, and so refused, while the client reads its answers or calls
+/// wait for answers of the client.
 pub(crate) fn too_many_requests(max: usize) -> ErrorData {
     let message = format!(
-        "too many requests wait (at most {max}, or 32 MiB); answer the server's own requests, and send this one again after others are \
-         answered"
+        "too many requests wait: {max}, or 32 MiB of them; answer the server's own requests, if there are any, and send this request again \
+         after answers to earlier ones have come"
     );
     ErrorData::internal_error(message, None)
 }

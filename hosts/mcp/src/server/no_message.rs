@@ -4,6 +4,11 @@ use super::faults::{INITIALIZE, refusal};
 use crate::scan::{MAX_LEVELS, Scan};
 use rmcp::model::{CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value};
+use toolkit::memory::OutOfMemory;
+
+/// Memory that a message takes in the worst case, as a multiple of its size: a list of digits has an element of 32 bytes for every two, and
+/// rmcp copies it.
+pub(crate) const PARSED: u64 = 32;
 
 /// Returns the response to text that rmcp does not read as a message: the error of a request if it is one, else an error without ID.
 pub(crate) fn response(bytes: &[u8]) -> ServerJsonRpcMessage {
@@ -28,6 +33,13 @@ pub(crate) fn response(bytes: &[u8]) -> ServerJsonRpcMessage {
 pub(crate) fn too_long(scan: &Scan, limit: usize) -> ServerJsonRpcMessage {
     let why = format!("it has more than {limit} bytes, the limit for one message");
     ServerJsonRpcMessage::error(unreadable(&why), id_of_request(scan))
+}
+
+/// Returns the response to a message for which there is not enough memory.
+pub(crate) fn no_memory(scan: &Scan, full: OutOfMemory) -> ServerJsonRpcMessage {
+    let error =
+        ErrorData::internal_error(format!("there is not enough memory for the message: {full}"), None);
+    ServerJsonRpcMessage::error(error, id_of_request(scan))
 }
 
 /// Returns the ID, unless the message is a response: the ID then belongs to a request of this server.

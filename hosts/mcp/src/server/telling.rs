@@ -29,14 +29,16 @@ impl Telling {
     }
 
     /// Sends the client the events in `notices` while `call` runs, and returns the outcome of the call after all of
-    /// them are sent.
+    /// them are sent. At the shutdown of the server, the outcome does not wait for events: rmcp takes no notification any more.
     pub(super) async fn during<T>(
         self,
         mut notices: Events,
+        server: &ToolServer,
         peer: &Peer<RoleServer>,
         call: impl Future<Output = T>,
     ) -> T {
         let mut call = pin!(call);
+        let mut shutdown = pin!(server.0.options.shutdown.cancelled());
         let (mut outcome, mut last) = (None, f64::NEG_INFINITY);
         // Most calls have no events, so nothing is allocated for sending them.
         let mut telling: Option<BoxFuture<'_>> = None;
@@ -48,7 +50,10 @@ impl Telling {
             }
             loop {
                 if let Some(told) = &mut telling {
-                    let Poll::Ready(()) = told.as_mut().poll(task) else { return Poll::Pending };
+                    if told.as_mut().poll(task).is_pending() {
+                        let outcome = outcome.take_if(|_| shutdown.as_mut().poll(task).is_ready());
+                        return outcome.map_or(Poll::Pending, Poll::Ready);
+                    }
                     telling = None;
                 }
                 match notices.poll_next(task) {

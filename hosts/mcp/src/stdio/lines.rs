@@ -3,12 +3,13 @@
 use super::message::{self, Line, Message};
 use super::output::Output;
 use crate::scan::Scan;
-use crate::server::no_message;
+use crate::server::no_message::{self, PARSED};
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
 use std::io;
 use tokio::io::{AsyncRead, AsyncWrite};
+use toolkit::memory;
 use toolkit::text::{LineBuffer, Piece};
 
 /// The transport between a client and a server.
@@ -129,7 +130,10 @@ fn length(piece: &Piece<'_>) -> usize {
 fn parse(piece: &Piece<'_>, overlong: &mut Scan) -> Line {
     match piece {
         Piece::Line(line) if line.iter().all(u8::is_ascii_whitespace) => Line::Ignored,
-        Piece::Line(line) => message::parse(line),
+        Piece::Line(line) => match memory::reserve(line.len() as u64 * PARSED) {
+            Ok(memory) => message::parse(line).holding(memory),
+            Err(full) => Line::Invalid(Box::new(no_message::no_memory(&Scan::of(line), full))),
+        },
         Piece::Part(part) => {
             overlong.read(part);
             Line::Ignored

@@ -4,7 +4,8 @@ use crate::server::faults::is_list;
 use crate::server::no_message;
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, CustomRequest, Extensions,
-    JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
+    GetExtensions as _, JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId,
+    RequestMetaObject,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use serde_json::error::Category;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder as _;
+use toolkit::memory::ReservedMemory;
 
 /// A message from a client.
 pub(super) type Message = RxJsonRpcMessage<RoleServer>;
@@ -24,6 +26,18 @@ pub(super) enum Line {
     Invalid(Box<TxJsonRpcMessage<RoleServer>>),
     /// Other text, or a notification that rmcp does not know.
     Ignored,
+}
+
+impl Line {
+    /// Reserves memory for as long as the request in the line is handled.
+    pub(super) fn holding(mut self, memory: ReservedMemory) -> Self {
+        if let Self::Message(message) = &mut self
+            && let JsonRpcMessage::Request(request) = &mut **message
+        {
+            request.request.extensions_mut().insert(memory);
+        }
+        self
+    }
 }
 
 /// Parses a line, with or without its line feed.

@@ -4,6 +4,7 @@
 
 mod asking;
 mod calls;
+mod ending;
 mod lists;
 mod outputs;
 mod roots;
@@ -121,9 +122,10 @@ async fn connect_with(
     let directory = tempfile::tempdir().unwrap();
     let toolkit = toolkit.data_dir(directory.path().join("data")).build().unwrap();
     let caller = Caller::new().with_workspace(directory.path());
+    let shutdown = options.shutdown.child_token();
     let server = ToolServer::with_options(toolkit.clone(), caller, options);
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let serving = tokio::spawn(async move { server.serve(ours).await.ok() });
+    let serving = tokio::spawn(async move { server.serve_with_ct(ours, shutdown).await.ok() });
     let lifecycle = if *version == ProtocolVersion::V_2026_07_28 {
         ClientLifecycleMode::Discover { preferred_versions: vec![version.clone()] }
     } else {

@@ -19,7 +19,7 @@ pub(crate) struct Http {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Answer {

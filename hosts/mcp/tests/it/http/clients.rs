@@ -155,7 +155,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    async fn open(server: &Server, token: &str) -> Self {
+    pub(super) async fn open(server: &Server, token: &str) -> Self {
         let stream = TcpStream::connect(server.address).await.unwrap();
         let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
         let connection = tokio::spawn(connection);
@@ -296,6 +296,12 @@ impl Stream {
             self.text.push_str(std::str::from_utf8(&data.into_data().unwrap()).unwrap());
         }
         &self.text
+    }
+
+    /// Reads the first event, and returns the number of the stream of a request.
+    pub(super) async fn number(&mut self) -> String {
+        let text = self.until("\n\n").await;
+        text.lines().find_map(|line| line.strip_prefix("id: 0/")).unwrap().to_owned()
     }
 
     /// Reads until a message contains a word, and returns the message.

@@ -1,6 +1,10 @@
 //! The end of the service: requests that are in progress get an answer.
 
+use super::clients::{Client, call};
 use super::{BEARER, MODERN, Server, TOKEN, serve, stateless};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,12 +39,39 @@ fn stubborn(calls: State<Calls>) -> String {
     "late".to_owned()
 }
 
+/// A handler whose calls never end.
+struct Deaf(Arc<Calls>);
+
+impl ServerHandler for Deaf {
+    async fn call_tool(
+        &self,
+        _request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.0.begun.add_permits(1);
+        std::future::pending().await
+    }
+}
+
+fn no_calls() -> Arc<Calls> {
+    Arc::new(Calls { begun: Semaphore::new(0), may_end: AtomicBool::new(false) })
+}
+
 async fn server(options: HttpOptions) -> (Arc<Server>, Arc<Calls>) {
-    let calls = Arc::new(Calls { begun: Semaphore::new(0), may_end: AtomicBool::new(false) });
+    let calls = no_calls();
     let toolkit = Toolkit::empty().tool(tool_ref!(patient)).tool(tool_ref!(stubborn));
     let toolkit = toolkit.shared_service(Arc::clone(&calls)).build().unwrap();
     let shutdown = options.shutdown.clone();
     let service = Bearer::new(HttpService::new(toolkit, Caller::new(), options), TOKEN);
+    (Arc::new(serve(at_path("/mcp", service), shutdown).await), calls)
+}
+
+async fn deaf_server(options: HttpOptions) -> (Arc<Server>, Arc<Calls>) {
+    let (calls, shutdown) = (no_calls(), options.shutdown.clone());
+    let (toolkit, deaf) = (Toolkit::empty().build().unwrap(), Arc::clone(&calls));
+    let service =
+        HttpService::with_handler(toolkit, Caller::new(), options, move |_| Deaf(Arc::clone(&deaf)));
+    let service = Bearer::new(service, TOKEN);
     (Arc::new(serve(at_path("/mcp", service), shutdown).await), calls)
 }
 
@@ -90,6 +121,44 @@ async fn a_call_that_cannot_be_cancelled_gets_an_error_at_shutdown() {
     for answer in answers(options, "stubborn", 4).await {
         let is_told = answer["error"]["message"].as_str().is_some_and(|text| text.contains("shuts down"));
         assert!(is_told || answer["result"]["isError"] == true, "{answer}");
+    }
+}
+
+/// Returns the answer by a stream that is resumed, to a call during which the service ends. The first connection of the client has ended
+/// before, or is still open.
+async fn resumed_answer((server, calls): (Arc<Server>, Arc<Calls>), has_ended: bool) -> Value {
+    let session = server.initialize(&[BEARER]).await.session.unwrap();
+    let mut client = Client::open(&server, TOKEN).await;
+    let mut stream = client.start("POST", Some(&session), &[], Some(call(7, "patient"))).await;
+    let number = stream.number().await;
+    calls.begun.acquire().await.unwrap().forget();
+    let mut other = client.again().await;
+    let earlier = if has_ended {
+        client.connection.abort();
+        None
+    } else {
+        Some((client, stream))
+    };
+    let last = [("last-event-id", &*format!("0/{number}"))];
+    let resumed = other.start("GET", Some(&session), &last, None).await;
+    server.shutdown.cancel();
+    let answer = resumed.whole().await.message();
+    drop(earlier);
+    assert_eq!(answer["id"], 7, "{answer}");
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_was_resumed_ends_with_the_answer_or_an_error() {
+    for has_ended in [false, true] {
+        let answer = resumed_answer(server(HttpOptions::new()).await, has_ended).await;
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert!(text.contains("cancelled"), "{answer}");
+        let mut options = HttpOptions::new();
+        options.end_within = Duration::from_millis(100);
+        let answer = resumed_answer(deaf_server(options).await, has_ended).await;
+        let is_told = answer["error"]["message"].as_str().is_some_and(|text| text.contains("shuts down"));
+        assert!(is_told, "{answer}");
     }
 }
 

@@ -1,18 +1,12 @@
 //! The use of sessions: the requests and streams that keep one, its end, and streams that are resumed.
 
 use super::TOKEN;
-use super::clients::{Client, House, Stream, call, text};
+use super::clients::{Client, House, call, text};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const IDLE: Duration = Duration::from_millis(400);
-
-/// Reads the number of a stream from its first event.
-async fn number(stream: &mut Stream) -> String {
-    let text = stream.until("\n\n").await;
-    text.lines().find_map(|line| line.strip_prefix("id: 0/")).unwrap().to_owned()
-}
 
 /// The statuses of all kinds of requests of a session, each by a new connection.
 async fn statuses(client: &Client) -> Vec<u16> {
@@ -45,7 +39,7 @@ async fn a_running_call_and_an_open_stream_keep_a_session() {
             _ => other.start_call("hold").await,
         };
         if case == "call of a client that is gone" {
-            number(&mut stream).await;
+            stream.number().await;
             other.connection.abort();
         }
         tokio::time::sleep(IDLE * 4).await;
@@ -82,7 +76,7 @@ async fn a_stream_that_is_resumed_gives_the_result_before_and_after_the_end_of_t
     for case in ["running", "over", "over since the end of the connection", "read"] {
         let mut calling = client.again().await;
         let mut stream = calling.start_call("hold").await;
-        let number = number(&mut stream).await;
+        let number = stream.number().await;
         let mut others = None;
         match case {
             "running" => others = Some((calling, stream)),

@@ -8,30 +8,35 @@
 //! Each command is one transaction: it happens whole, or not at all. Times come from one [`Clock`]. Nothing outside this module writes
 //! SQL, and nothing in it runs on a thread of the async runtime.
 //!
-//! What a command returned as done is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
+//! A command that returned is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
 mod clock;
 mod damage;
 mod events;
 mod files;
+mod ids;
 mod inbox;
 mod kept;
 mod migrations;
+mod named;
 mod outbox;
 mod readers;
 mod runs;
 mod sessions;
+mod target;
 mod waits;
 mod writer;
 
 pub use clock::{Clock, Moment};
 pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter};
-pub use inbox::{Acceptance, CancelOutcome, Message, MessageId, MessageKind, MessageState, NewMessage};
-pub use outbox::{Delivery, DeliveryCounts, DeliveryState, NewDelivery, Target};
-pub use runs::{Claimed, Resumption, RunEnd, RunId, RunRecord, RunState, SteerOutcome};
+pub use ids::{MessageId, RunId};
+pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
+pub use outbox::{Delivery, DeliveryCounts, DeliveryState, NewDelivery};
+pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};
 pub use sessions::{SessionFilter, SessionRecord};
+pub use target::Target;
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};

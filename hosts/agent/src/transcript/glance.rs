@@ -1,4 +1,4 @@
-//! What a list tells of a transcript: it is read from the beginning and the end of its last segment.
+//! The facts that a list tells of a transcript: they are read from the beginning and the end of its last segment.
 
 use super::parse::Loaded;
 use super::record::{Header, Record, VERSION};

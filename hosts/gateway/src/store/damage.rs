@@ -1,4 +1,4 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use rusqlite::ErrorCode;
 pub struct StoreError {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a store.
+/// A problem of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -48,7 +48,7 @@ pub enum Problem {
     /// The store was closed.
     #[error("the store is closed: the gateway is ending")]
     Closed,
-    /// What a caller gave is not possible.
+    /// The request is not possible.
     #[error("{0}")]
     Refused(String),
 }

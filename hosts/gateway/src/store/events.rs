@@ -24,7 +24,7 @@ pub struct Event {
     /// The session that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionKey>,
-    /// What happened, such as `message.accepted` or `run.ended`.
+    /// The name of what happened, such as `message.accepted` or `run.ended`.
     pub kind: String,
     /// More about it.
     pub data: Value,

@@ -2,13 +2,14 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clock::Moment;
 use super::damage::Fault;
-use super::outbox::Target;
-use super::runs::RunId;
+use super::ids::{MessageId, RunId};
+use super::named::named;
+use super::target::Target;
 use super::writer::Writing;
 use super::{Store, StoreError, events, sessions};
 use crate::{SessionKey, fail_points};
@@ -17,23 +18,6 @@ use crate::{SessionKey, fail_points};
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// The longest name of a source, and the longest id in it, in bytes.
 const MAX_ID_BYTES: usize = 512;
-
-/// The number of a message. It grows in the order in which messages were accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MessageId(pub i64);
-
-impl ToSql for MessageId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.0.to_sql()
-    }
-}
-
-impl FromSql for MessageId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        i64::column_result(value).map(Self)
-    }
-}
 
 /// Where a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -60,33 +44,6 @@ pub enum MessageState {
     /// It was taken back before a run consumed it.
     Cancelled,
 }
-
-macro_rules! named {
-    ($type:ident { $($variant:ident = $name:literal),+ }) => {
-        impl $type {
-            fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-        }
-
-        impl FromSql for $type {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                match value.as_str()? {
-                    $($name => Ok(Self::$variant),)+
-                    _ => Err(FromSqlError::InvalidType),
-                }
-            }
-        }
-
-        impl ToSql for $type {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                Ok(self.name().into())
-            }
-        }
-    };
-}
-
-pub(super) use named;
 
 named!(MessageKind { Message = "message", Result = "result", Fire = "fire" });
 named!(MessageState { Queued = "queued", Claimed = "claimed", Consumed = "consumed", Cancelled = "cancelled" });

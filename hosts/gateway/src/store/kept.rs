@@ -21,7 +21,7 @@ impl Store {
     /// Removes rows that are no longer kept, up to 1,000 of each table, and returns how many. Zero means that nothing is left to remove.
     ///
     /// Messages and deliveries in their last state are kept 30 days, runs 90 days after their end, the newest 100,000 events seven days.
-    /// What waits is never removed.
+    /// Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         self.write(|writing| {
             let now = writing.now;

@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clock::Moment;
 use super::damage::Fault;
-use super::inbox::named;
-use super::runs::RunId;
+use super::ids::RunId;
+use super::named::named;
+use super::target::Target;
 use super::writer::Writing;
 use super::{Store, StoreError, events};
 use crate::{SessionKey, fail_points};
@@ -26,28 +27,6 @@ use crate::{SessionKey, fail_points};
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// Time after which a delivery that could not be sent is dead, if nothing else was said.
 const EXPIRY: Duration = Duration::from_hours(24);
-
-/// Where something goes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Target {
-    /// The channel, such as `telegram`.
-    pub channel: String,
-    /// The account of it that sends.
-    pub account: String,
-    /// The conversation there, with its thread: what is sent to one arrives in order.
-    pub conversation: String,
-}
-
-impl Target {
-    /// A conversation of an account of a channel.
-    pub fn new(
-        channel: impl Into<String>,
-        account: impl Into<String>,
-        conversation: impl Into<String>,
-    ) -> Self {
-        Self { channel: channel.into(), account: account.into(), conversation: conversation.into() }
-    }
-}
 
 /// One part to deliver.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +50,7 @@ impl NewDelivery {
     }
 }
 
-/// What the parts belong to: a run, or a call of a tool.
+/// The origin of the parts: a run, or a call of a tool.
 pub(super) struct Origin(String);
 
 impl Origin {

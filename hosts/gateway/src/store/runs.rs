@@ -1,60 +1,19 @@
 //! Runs: each begins with one message of a session, and ends once.
 
-use std::fmt;
-
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 use super::clock::Moment;
 use super::damage::Fault;
-use super::inbox::{self, Message, MessageId, MessageState, named};
+use super::ids::{MessageId, RunId};
+use super::inbox::{self, Message, MessageState};
+use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::writer::Writing;
 use super::{Store, StoreError, events, sessions};
 use crate::{SessionKey, fail_points};
-
-/// The id of a run: 128 random bits, as the transcript has it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RunId(String);
-
-impl RunId {
-    /// An id as it was written elsewhere.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    fn random() -> Result<Self, Fault> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| Fault::Refused(format!("no random bytes: {error}")))?;
-        Ok(Self(data_encoding::HEXLOWER.encode(&bytes)))
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl ToSql for RunId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.0.to_sql()
-    }
-}
-
-impl FromSql for RunId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        String::column_result(value).map(Self)
-    }
-}
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -1,4 +1,4 @@
-//! What leaves: in order, at most once, and each part with an end that a person can see.
+//! Deliveries: in order, at most once, and each part with an end that a person can see.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;

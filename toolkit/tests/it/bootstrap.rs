@@ -140,14 +140,14 @@ async fn a_file_of_a_workspace_that_appears_only_restricts() {
 async fn toolkits_of_one_follower_are_reloaded_together_until_each_is_left() {
     let user = User::new("{}");
     let follower = ConfigurationFollower::new(user.load());
-    let followed = || {
+    let start = || {
         let toolkit = Bootstrap::new(Toolkit::empty().tool(tool_ref!(idle)), user.load()).start().unwrap();
         let (told, tellings) = channel();
         let task = follower.follow(&toolkit, move |reloaded| drop(told.send(reloaded)));
         (toolkit, task, tellings)
     };
-    let (one, of_one, told_one) = followed();
-    let (two, of_two, told_two) = followed();
+    let (one, of_one, told_one) = start();
+    let (two, of_two, told_two) = start();
     user.write("{ tools: { deny: ['idle'] } }");
     for told in [&told_one, &told_two] {
         assert_eq!(next(told).await.unwrap().changed, ["tools"]);
@@ -165,7 +165,7 @@ async fn toolkits_of_one_follower_are_reloaded_together_until_each_is_left() {
 
     // It begins again after nothing was followed.
     drop(of_two);
-    let (three, _of_three, told_three) = followed();
+    let (three, _of_three, told_three) = start();
     user.write("{ tools: { deny: ['idle'] } }");
     assert_eq!(next(&told_three).await.unwrap().changed, ["tools"]);
     assert!(denies(&three) && !denies(&two));

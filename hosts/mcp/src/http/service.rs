@@ -343,8 +343,8 @@ impl<H: ServerHandler> HttpService<H> {
             Err(interrupted) => return json(&interrupted),
         };
         if is_event_stream(&answer) {
-            let resumed = resumes.zip(in_use.as_ref());
-            let of_resumed = || resumed.and_then(|(last, in_use)| in_use.session().request_of(last.stream));
+            let earlier = resumes.zip(in_use.as_ref());
+            let of_resumed = || earlier.and_then(|(last, in_use)| in_use.session().request_of(last.stream));
             let (ending, request) = (self.ending(), id.clone().or_else(of_resumed));
             answer = answer.map(|body| BodyExt::boxed(Ended::new(body, ending, request, resumes.is_some())));
         }

@@ -7,13 +7,13 @@ use std::task::Poll;
 
 /// Handles a request. A panic becomes the error of the request: without an answer, the client would wait, and the request would keep its
 /// place.
-pub(super) async fn guarded<T>(
+pub(super) fn guarded<T>(
     method: &str,
     handling: impl Future<Output = Result<T, ErrorData>>,
-) -> Result<T, ErrorData> {
+) -> impl Future<Output = Result<T, ErrorData>> {
     // The state of a request is large, and would be part of the future that serves the client.
     let mut handling = Box::pin(handling);
-    poll_fn(|task| {
+    poll_fn(move |task| {
         let polled = catch_unwind(AssertUnwindSafe(|| handling.as_mut().poll(task)));
         // The message of the panic is for the host alone, to whom the panic hook has told it.
         polled.unwrap_or_else(|_| {
@@ -23,7 +23,6 @@ pub(super) async fn guarded<T>(
             Poll::Ready(Err(ErrorData::internal_error(message, None)))
         })
     })
-    .await
 }
 
 #[cfg(test)]
@@ -35,9 +34,7 @@ mod tests {
     async fn a_panic_is_an_error_that_tells_nothing_of_it() {
         let error = guarded("tools/list", async {
             tokio::task::yield_now().await;
-            if true {
-                panic!("a secret");
-            }
+            assert_eq!(1 + 1, 3, "a secret");
             Ok(())
         });
         let error = error.await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use super::{is_well, place, read, told};
 use crate::hosts::{Http, Pipe, Place};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs::{self, File};
 use std::process::Command;
 

@@ -132,7 +132,11 @@ pub async fn grep(
     let mut progress = Place::progress(ctx, "files searched");
     ctx.blocking(move |cancel| {
         let mut page = Page::new(query.depth, wanted);
-        let threads = Threads::reserve(query.memory())?;
+        let longest = match std::fs::metadata(&place.real) {
+            Ok(metadata) if !place.is_dir => metadata.len(),
+            _ => u64::MAX,
+        };
+        let threads = Threads::reserve(query.memory(longest))?;
         let doors = place.doors.clone();
         let mut run = Run { query: &query, doors, cancel, threads, progress: &mut progress };
         let (files, skipped) = if place.is_dir {

@@ -62,7 +62,7 @@ impl RunAtOnce for AcpRequest {
         let host = Sessions { hosts, transcripts, max_turns: self.max_turns };
         let stop = CancellationToken::new();
         let watch = Watch::start(stop.clone())?;
-        warnings::print();
+        let _printing = warnings::print();
         let runtime = runtime::new()?;
         let outcome = runtime.block_on(serve(BufReader::new(stdin()), stdout(), host, stop));
         // A thread may still wait for standard input.

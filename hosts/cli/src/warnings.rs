@@ -2,16 +2,69 @@
 
 use crate::config;
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
 use toolkit::text::escape_line;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Prints the warnings and errors that the crates of the toolkit log to standard error from now on, unless the program logs them itself.
-pub(crate) fn print() {
-    // A program with this command in it may have a subscriber.
-    let _ = tracing::subscriber::set_global_default(Printer(config::warn));
+/// The most warnings that wait to be printed. Further ones are counted.
+const MAX_WAITING: usize = 256;
+/// Time for the last warnings to be printed at the end.
+const LAST: Duration = Duration::from_millis(500);
+
+/// Prints the warnings and errors that the crates of the toolkit log to standard error from now on, unless the program logs them itself. A thread
+/// prints them: nothing else waits where nobody reads them. The returned value waits for the last ones when it is dropped.
+pub(crate) fn print() -> Printing {
+    let queue = Arc::new(Waiting::default());
+    let (texts, received) = sync_channel::<String>(MAX_WAITING);
+    let printed = Arc::clone(&queue);
+    let started = std::thread::Builder::new().name("toolkit-warnings".to_owned()).spawn(move || {
+        for text in received {
+            config::warn(&text);
+            let lost = printed.lost.swap(0, Ordering::Relaxed);
+            if lost > 0 {
+                config::warn(&format!("{lost} further warnings came faster than they could be printed"));
+            }
+            printed.count.fetch_sub(1, Ordering::Release);
+        }
+    });
+    let waiting = Arc::clone(&queue);
+    let print = move |text: &str| {
+        waiting.count.fetch_add(1, Ordering::Relaxed);
+        if texts.try_send(text.to_owned()).is_err() {
+            waiting.count.fetch_sub(1, Ordering::Relaxed);
+            waiting.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    if started.is_ok() {
+        // A program with this command in it may have a subscriber.
+        let _ = tracing::subscriber::set_global_default(Printer(print));
+    }
+    Printing(queue)
+}
+
+#[derive(Default)]
+struct Waiting {
+    count: AtomicUsize,
+    lost: AtomicUsize,
+}
+
+/// The printing of warnings.
+#[must_use = "the last warnings are printed when it is dropped"]
+pub(crate) struct Printing(Arc<Waiting>);
+
+impl Drop for Printing {
+    fn drop(&mut self) {
+        let begun = Instant::now();
+        while self.0.count.load(Ordering::Acquire) > 0 && begun.elapsed() < LAST {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// A subscriber that prints warnings by a function, and has no spans.
@@ -45,8 +98,12 @@ impl<P: Fn(&str) + 'static> Subscriber for Printer<P> {
     fn exit(&self, _span: &Id) {}
 }
 
-/// Returns true for the crates of the toolkit. What others log is for their developers.
+/// Returns true for the crates of the toolkit. What others log is for their developers, and messages of MCP servers may hold secrets of theirs.
 fn is_own(target: &str) -> bool {
+    target != "toolkit_mcp::client::log" && is_of_toolkit(target)
+}
+
+fn is_of_toolkit(target: &str) -> bool {
     target == "toolkit" || target.starts_with("toolkit_") || target.starts_with("toolkit::")
 }
 
@@ -90,7 +147,7 @@ mod tests {
         for own in ["toolkit", "toolkit::agent", "toolkit_mcp::stdio::lines", "toolkit_serve"] {
             assert!(is_own(own), "{own}");
         }
-        for other in ["rmcp", "toolkits", "hyper::toolkit", ""] {
+        for other in ["rmcp", "toolkit_mcp::client::log", "toolkits", "hyper::toolkit", ""] {
             assert!(!is_own(other), "{other}");
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct Scan {
     id: Option<RequestId>,
     has_id: bool,
     pub(crate) has_method: bool,
-    has_outcome: bool,
+    pub(crate) has_outcome: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::config::{ConfigError, Configuration, LoadOptions};
 use crate::registry::{Reloaded, Toolkit};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -108,7 +109,16 @@ impl Shared {
             following.toolkits.iter().map(|(number, followed)| (*number, followed.toolkit.clone())).collect()
         };
         let loaded = Configuration::load(self.load.clone());
-        toolkits.into_iter().map(|(number, toolkit)| (number, reload(&toolkit, &loaded))).collect()
+        // Code of the host that panics stops the reload of its own toolkit alone.
+        let reload = |toolkit: &Toolkit| catch_unwind(AssertUnwindSafe(|| reload(toolkit, &loaded)));
+        let outcomes = toolkits.into_iter().map(|(number, toolkit)| match reload(&toolkit) {
+            Ok(outcome) => (number, outcome),
+            Err(_) => {
+                tracing::error!("the reload of a toolkit panicked; it keeps its configuration");
+                (number, Ok(None))
+            }
+        });
+        outcomes.collect()
     }
 
     /// Reports the result of a look, but for a reason that is known already.
@@ -125,7 +135,9 @@ impl Shared {
             Arc::clone(&followed.report)
         };
         if let Some(outcome) = outcome.transpose() {
-            report(outcome);
+            if catch_unwind(AssertUnwindSafe(|| report(outcome))).is_err() {
+                tracing::error!("the report of a reload panicked");
+            }
         }
     }
 }

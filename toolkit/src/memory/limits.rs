@@ -80,13 +80,20 @@ fn of_process(limits: &str, status: &str) -> Vec<Use> {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// Names in `memory.stat` of memory that is taken away before the limit counts.
-    inactive: &'static str,
+    /// Names in `memory.stat` of memory that is taken away before the limit counts: copies of files, and what the system remembers of them.
+    reclaimed: &'static [&'static str],
 }
 
-const VERSION_1: Files =
-    Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", inactive: "total_inactive_file " };
-const VERSION_2: Files = Files { limit: "memory.max", used: "memory.current", inactive: "inactive_file " };
+const VERSION_1: Files = Files {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimed: &["total_inactive_file ", "total_active_file "],
+};
+const VERSION_2: Files = Files {
+    limit: "memory.max",
+    used: "memory.current",
+    reclaimed: &["inactive_file ", "active_file ", "slab_reclaimable "],
+};
 
 /// Returns the limits of the control groups of a process, by its file `cgroup`: of its own and of those above.
 fn of_groups(groups: &str, root: &Path) -> Vec<Use> {
@@ -115,8 +122,10 @@ fn of_group(group: &Path, files: &Files) -> Option<Use> {
     let number = |name: &str| -> Option<u64> { read(name)?.trim().parse().ok() };
     let limit = number(files.limit).filter(|limit| *limit < NO_LIMIT)?;
     let stat = read("memory.stat").unwrap_or_default();
-    let inactive = stat.lines().find_map(|line| line.strip_prefix(files.inactive)?.trim().parse().ok());
-    let used = number(files.used)?.saturating_sub(inactive.unwrap_or(0));
+    let bytes =
+        |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    let reclaimed: u64 = files.reclaimed.iter().filter_map(|name| bytes(name)).sum();
+    let used = number(files.used)?.saturating_sub(reclaimed);
     Some((MemoryLimit::ControlGroup(limit), used))
 }
 

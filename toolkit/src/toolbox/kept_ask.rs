@@ -206,7 +206,8 @@ impl KeptAsk<'_> {
     pub(super) async fn remove(&self, ask: &PendingAsk) -> Result<bool, String> {
         let KeptCall { keeper, call, changing, .. } = self.call;
         let _changing = changing.lock().await;
-        if keeper.live(call) == 1 {
+        let is_alone = self.call.state().open.iter().all(|open| *open == self.digest);
+        if keeper.live(call) == 1 && is_alone {
             // Also those that an earlier process put again, and this one did not ask.
             keeper.store.remove_call(call, Some(ask.asked_at())).await?;
             self.call.state().decided.iter_mut().for_each(|before| before.is_put_again = false);

@@ -117,9 +117,11 @@ fn escaped(text: &str) -> String {
 }
 
 impl Query {
-    /// Returns the number of bytes that a thread may take. A whole file is read for a multiline search, into a buffer that grows.
-    pub(super) fn memory(&self) -> u64 {
-        if self.multiline { MEMORY_OF_LINES + 2 * MAX_BYTES_AT_ONCE as u64 } else { MEMORY_OF_LINES }
+    /// Returns the number of bytes that a thread may take for files of at most this length. A whole file is read for a multiline search, into a
+    /// buffer that grows.
+    pub(super) fn memory(&self, longest: u64) -> u64 {
+        let whole = if self.multiline { 2 * longest.min(MAX_BYTES_AT_ONCE as u64) } else { 0 };
+        MEMORY_OF_LINES + whole
     }
 
     /// Returns a searcher, which goes through one file after the other.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use toolkit::CancellationToken;
 use toolkit::text::{LineBuffer, Piece};
 
@@ -18,6 +18,10 @@ const MAX_QUEUED_BYTES: usize = 256 << 20;
 const MAX_UNREAD_BYTES: usize = 4 << 20;
 /// How long an editor may read nothing while so much waits for it.
 pub(super) const READ_WITHIN: Duration = Duration::from_mins(10);
+/// Time for the writer after that: where this process or the machine stood still meanwhile, the editor may have read all.
+const LAST_CHANCE: Duration = Duration::from_secs(30);
+/// The most bytes that are written at once. Larger writes would be taken at once by a buffer, and tell nothing of the editor.
+const MAX_WRITTEN_BYTES: usize = 32 << 10;
 
 /// A line that was read.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +70,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
+/// Writes some of the bytes, and returns how many have left this process.
+async fn write_some(writer: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<usize> {
+    let written = writer.write(&bytes[..bytes.len().min(MAX_WRITTEN_BYTES)]).await?;
+    writer.flush().await?;
+    Ok(written)
+}
+
 /// The lines that wait to be written. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox(Arc<Shared>);
@@ -86,15 +97,8 @@ struct Queue {
     lines: VecDeque<String>,
     /// Number of bytes that are still to be written, of these lines and of the one that is being written.
     bytes: usize,
-    /// The time at which the editor last took bytes, or was given the first ones. `None` if nothing waits.
-    moved: Option<Instant>,
-}
-
-impl Queue {
-    /// Returns the time since when the editor takes nothing, if much waits.
-    fn full_since(&self) -> Option<Instant> {
-        self.moved.filter(|_| self.bytes >= MAX_UNREAD_BYTES)
-    }
+    /// The time since when much waits and the editor takes nothing. `None` if little waits.
+    full_since: Option<Instant>,
 }
 
 impl Outbox {
@@ -110,10 +114,10 @@ impl Outbox {
             self.0.closed.cancel();
         } else {
             queue.bytes += line.len();
-            queue.moved.get_or_insert_with(Instant::now);
             queue.lines.push_back(line);
         }
         if queue.bytes >= MAX_UNREAD_BYTES {
+            queue.full_since.get_or_insert_with(Instant::now);
             self.0.is_full.notify_one();
         }
         drop(queue);
@@ -129,16 +133,22 @@ impl Outbox {
 
     /// Waits until much waits and the editor has taken nothing of it for [`READ_WITHIN`].
     pub(super) async fn unread(&self) {
+        let mut last_chance = None;
         loop {
-            let Some(since) = self.queue().full_since() else {
+            let since = self.queue().full_since;
+            let Some(since) = since else {
                 self.0.is_full.notified().await;
                 continue;
             };
             let until = since + READ_WITHIN;
-            if until <= Instant::now() {
+            if until > Instant::now() {
+                sleep_until(until).await;
+            } else if last_chance == Some(since) {
                 return;
+            } else {
+                last_chance = Some(since);
+                sleep(LAST_CHANCE).await;
             }
-            sleep_until(until).await;
         }
     }
 
@@ -153,7 +163,7 @@ impl Outbox {
             while let Some(line) = self.next() {
                 let mut rest = line.as_bytes();
                 while !rest.is_empty() {
-                    match writer.write(rest).await {
+                    match write_some(writer, rest).await {
                         Ok(written @ 1..) => {
                             rest = &rest[written..];
                             self.moved(written);
@@ -191,7 +201,7 @@ impl Outbox {
     fn moved(&self, bytes: usize) {
         let mut queue = self.queue();
         queue.bytes -= bytes;
-        queue.moved = (queue.bytes > 0).then(Instant::now);
+        queue.full_since = (queue.bytes >= MAX_UNREAD_BYTES).then(Instant::now);
         if queue.bytes < MAX_UNREAD_BYTES {
             self.0.has_room.notify_one();
         }

@@ -37,8 +37,35 @@ pub(super) struct SessionHost {
     host: Host,
     /// The configuration with which it was started. A reload does not change all that was made of it.
     started_with: Configuration,
+    /// The directory of the workspace when it was started; `None` if there was none.
+    directory: Option<Directory>,
     /// Kept for the next session.
     _workspace: Arc<Workspace>,
+}
+
+/// A directory, whatever its path leads to later.
+#[derive(Debug, PartialEq, Eq)]
+struct Directory {
+    path: PathBuf,
+    #[cfg(unix)]
+    file: (u64, u64),
+}
+
+impl Directory {
+    fn at(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        #[cfg(unix)]
+        let file = {
+            use std::os::unix::fs::MetadataExt as _;
+            let metadata = path.metadata().ok()?;
+            (metadata.dev(), metadata.ino())
+        };
+        Some(Self {
+            path,
+            #[cfg(unix)]
+            file,
+        })
+    }
 }
 
 impl Hosts {
@@ -48,15 +75,23 @@ impl Hosts {
     }
 
     /// Returns the host of a session: that of other sessions of its workspace if the configuration is still the one with which it was
-    /// started, or else a new one. A session with MCP servers of its editor has a host of its own: no other session may see their tools.
+    /// started, and the directory the same, or else a new one. A session with MCP servers has a host of its own: no other session may see the
+    /// tools of its editor's servers, and a server of the configuration may ask only within the session that uses it.
     pub(super) fn of_session(&self, setup: &AcpSetup) -> Result<Arc<SessionHost>, Stop> {
         let load = self.load.clone().workspace(&setup.workspace);
         let workspace = self.workspace(&setup.workspace, &load);
-        let is_shared = setup.mcp_servers.is_empty();
+        let may_share = setup.mcp_servers.is_empty();
+        let directory = Directory::at(&setup.workspace);
         let mut shared = locked(&workspace.shared);
-        if is_shared && let Some(host) = shared.upgrade() {
+        if may_share
+            && directory.is_some()
+            && let Some(host) = shared.upgrade()
+            && host.directory == directory
+        {
             let configuration = Configuration::load(load.clone()).map_err(HostError::from)?;
-            if host.started_with.is_same_as(&configuration) {
+            // A change that was taken back meanwhile may still be in effect there.
+            let in_effect = [&host.started_with, &host.host.configuration()];
+            if in_effect.into_iter().all(|other| other.is_same_as(&configuration)) {
                 return Ok(host);
             }
         }
@@ -71,8 +106,11 @@ impl Hosts {
         let prepared = host.prepare()?;
         let started_with = prepared.configuration().clone();
         let host = prepared.build()?;
-        let host = Arc::new(SessionHost { host, started_with, _workspace: Arc::clone(&workspace) });
-        if is_shared {
+        #[cfg(feature = "mcp")]
+        let may_share = may_share && host.mcp_servers().is_empty();
+        let host =
+            Arc::new(SessionHost { host, started_with, directory, _workspace: Arc::clone(&workspace) });
+        if may_share {
             *shared = Arc::downgrade(&host);
         }
         Ok(host)

@@ -113,7 +113,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
     let (toolkit, caller, data_dir) = (host.toolkit().clone(), host.caller().clone(), host.data_dir());
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    warnings::print();
+    let _printing = warnings::print();
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)

@@ -5,7 +5,7 @@ use super::recorded::Recorded;
 use super::sessions::{InProgress, InUse, ProtocolSessions, note_made, place, sender};
 use super::stored_answers::Place as EventPlace;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
-use crate::server::no_message::{self, PARSED};
+use crate::server::no_message;
 use crate::server::{NoPlace, Owned, Place, Sender, ServerOptions, Stateless, ToolServer};
 use bytes::{Buf, Bytes};
 use http::{HeaderName, Method, Request, Response, StatusCode};
@@ -266,11 +266,11 @@ impl<H: ServerHandler> HttpService<H> {
         made.unwrap_or_else(|_| Err(format!("{most} sessions are open already; try later")))
     }
 
-    /// Reserves the memory that a request takes, before it is read. Without a length, it may have the greatest one.
+    /// Reserves the memory of the text of a request, before it is read. Without a length, it may have the greatest one.
     fn memory(&self, headers: &http::HeaderMap) -> Result<ReservedMemory, OutOfMemory> {
         let length = text(headers, "content-length").and_then(|length| length.parse().ok());
         let most = self.options.max_body as u64;
-        memory::reserve(length.unwrap_or(most).min(most) * PARSED)
+        memory::reserve(length.unwrap_or(most).min(most))
     }
 
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
@@ -285,20 +285,30 @@ impl<H: ServerHandler> HttpService<H> {
             return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header");
         }
         let body = if parts.method == Method::POST {
-            match self.memory(&parts.headers) {
-                // It is held until the request is handled.
-                Ok(memory) => drop(parts.extensions.insert(memory)),
+            let no_memory = |full: OutOfMemory| {
+                let text = format!("there is not enough memory for the request: {full}");
+                let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
+                busy.retry_after(Duration::from_secs(5)).into_response()
+            };
+            let of_text = match self.memory(&parts.headers) {
+                Ok(memory) => memory,
                 Err(full) => {
                     discard(body, self.options.max_body, self.options.body_within).await;
-                    let text = format!("there is not enough memory for the request: {full}");
-                    let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
-                    return busy.retry_after(Duration::from_secs(5)).into_response();
+                    return no_memory(full);
                 }
+            };
+            let body =
+                match whole(body, BodyLimits::new(self.options.max_body, self.options.body_within)).await {
+                    Ok(body) => body,
+                    Err(problem) => return problem.into_response(),
+                };
+            drop(of_text);
+            match memory::reserve(no_message::memory_of(&body)) {
+                // It is held until the request is handled.
+                Ok(memory) => drop(parts.extensions.insert(memory)),
+                Err(full) => return no_memory(full),
             }
-            match whole(body, BodyLimits::new(self.options.max_body, self.options.body_within)).await {
-                Ok(body) => body,
-                Err(problem) => return problem.into_response(),
-            }
+            body
         } else {
             Bytes::new()
         };

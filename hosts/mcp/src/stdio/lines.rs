@@ -3,7 +3,7 @@
 use super::message::{self, Line, Message};
 use super::output::Output;
 use crate::scan::Scan;
-use crate::server::no_message::{self, PARSED};
+use crate::server::no_message;
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
@@ -130,9 +130,17 @@ fn length(piece: &Piece<'_>) -> usize {
 fn parse(piece: &Piece<'_>, overlong: &mut Scan) -> Line {
     match piece {
         Piece::Line(line) if line.iter().all(u8::is_ascii_whitespace) => Line::Ignored,
-        Piece::Line(line) => match memory::reserve(line.len() as u64 * PARSED) {
+        Piece::Line(line) => match memory::reserve(no_message::memory_of(line)) {
             Ok(memory) => message::parse(line).holding(memory),
-            Err(full) => Line::Invalid(Box::new(no_message::no_memory(&Scan::of(line), full))),
+            Err(full) => {
+                let scan = Scan::of(line);
+                if scan.has_outcome && !scan.has_method {
+                    // A call waits for this answer, and ends with it.
+                    message::parse(line)
+                } else {
+                    Line::Invalid(Box::new(no_message::no_memory(&scan, full)))
+                }
+            }
         },
         Piece::Part(part) => {
             overlong.read(part);

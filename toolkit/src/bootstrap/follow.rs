@@ -134,10 +134,10 @@ impl Shared {
             }
             Arc::clone(&followed.report)
         };
-        if let Some(outcome) = outcome.transpose() {
-            if catch_unwind(AssertUnwindSafe(|| report(outcome))).is_err() {
-                tracing::error!("the report of a reload panicked");
-            }
+        if let Some(outcome) = outcome.transpose()
+            && catch_unwind(AssertUnwindSafe(|| report(outcome))).is_err()
+        {
+            tracing::error!("the report of a reload panicked");
         }
     }
 }

@@ -112,11 +112,25 @@ impl<'s> Run<'s> {
         if self.agent.toolkit.has_sources() {
             self.add_source_instructions().await;
         }
+        let was_interrupted = request.is_none() && self.session.open_run() == Some(&*self.id);
         let ending = match self.begin(request).await {
-            Ok(()) => self.turns().await,
+            Ok(()) => match self.given_answer().filter(|_| was_interrupted) {
+                Some(ending) => ending,
+                None => self.turns().await,
+            },
             Err(ending) => ending,
         };
         self.end(ending).await
+    }
+
+    /// The end of a run that gave its answer before it was interrupted: nothing is left to ask the model.
+    fn given_answer(&mut self) -> Option<Ending> {
+        self.drain_events();
+        if self.agent.final_answer != FinalAnswer::Text || self.session.steering.is_waiting() {
+            return None;
+        }
+        let text = self.session.journal.conversation.last_text()?;
+        Some(Ending::of(StopReason::Answered, text.trim()))
     }
 
     async fn begin(&mut self, mut request: Option<DelegationRequest>) -> Result<(), Ending> {

@@ -24,7 +24,7 @@
 //! let run = store.claim(4).await?.expect("a message waits");
 //! store.consume(&run.run, vec![run.message.id]).await?;
 //! let answer = NewDelivery::new(target, json!({"text": "Hello, Ada."}));
-//! store.finish(&run.run, RunEnd::Answered, vec![answer]).await?;
+//! store.finish(&run.run, RunEnd::Answered, Vec::new(), vec![answer]).await?;
 //!
 //! let sending = store.next_delivery("local", "console").await?.expect("an answer waits");
 //! store.delivered(sending.id, Some("platform id".to_owned())).await?;

@@ -19,20 +19,23 @@ pub use agents::{AgentError, Agents};
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolkit_agent::{IncomingMessage, Observation};
 
 use crate::store::{
-    Acceptance, CancelOutcome, MessageId, NewMessage, RunId, SteerOutcome, Store, StoreError,
+    Acceptance, CancelOutcome, MessageId, NewMessage, RunId, RunRecord, SteerOutcome, Store, StoreError,
 };
 use crate::{SessionKey, SessionKind};
 use agents::request;
 use open::OpenConversations;
+use recover::Recovering;
 
 /// Time after which a store that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -95,11 +98,15 @@ pub struct Sessions(Arc<Inner>);
 
 struct Inner {
     store: Store,
-    agents: Box<dyn Agents>,
+    agents: Arc<dyn Agents>,
     options: SessionsOptions,
     conversations: OpenConversations,
     /// Runs in flight that were cancelled.
     cancelled: Mutex<HashSet<RunId>>,
+    /// How many runs of an ended process have no slot yet.
+    recovering: AtomicUsize,
+    /// The task that begins runs.
+    dispatching: Mutex<Option<JoinHandle<()>>>,
     /// Notified when a message, or a slot, may begin a run.
     changed: Notify,
     /// Cancelled when no further run begins.
@@ -123,10 +130,12 @@ impl Sessions {
     ) -> Result<Self, StoreError> {
         let sessions = Self(Arc::new(Inner {
             store,
-            agents: Box::new(agents),
+            agents: Arc::new(agents),
             options,
             conversations: OpenConversations::new(options.max_idle),
             cancelled: Mutex::default(),
+            recovering: AtomicUsize::new(0),
+            dispatching: Mutex::default(),
             changed: Notify::new(),
             stopping: CancellationToken::new(),
             interrupting: CancellationToken::new(),
@@ -134,12 +143,13 @@ impl Sessions {
         }));
         // Whoever waited has to wait anew.
         sessions.0.store.end_all_waits().await?;
-        for run in sessions.0.store.runs_in_flight().await? {
-            // It takes a slot like others, and those that go on come first.
-            sessions.0.store.give_up_slot(&run.id).await?;
-            sessions.0.runs.spawn(recover::go_on(Arc::clone(&sessions.0), run));
-        }
-        tokio::spawn(dispatch(Arc::clone(&sessions.0)));
+        sessions.0.store.give_up_all_slots().await?;
+        // Those that go on come first.
+        let left = sessions.0.store.runs_in_flight().await?;
+        let left = left.into_iter().map(|run| (run, Recovering::new(&sessions.0))).collect();
+        sessions.0.runs.spawn(recover::go_on(Arc::clone(&sessions.0), left));
+        let dispatching = tokio::spawn(dispatch(Arc::clone(&sessions.0)));
+        *sessions.0.dispatching.lock().unwrap_or_else(PoisonError::into_inner) = Some(dispatching);
         Ok(sessions)
     }
 
@@ -174,9 +184,9 @@ impl Sessions {
         let Some(run) = conversation.running() else { return Ok(()) };
         let Some(message) = self.0.store.message(id).await? else { return Ok(()) };
         let Ok(request) = request(&message) else { return Ok(()) };
-        if self.0.store.steer(&RunId::new(run), id).await? == SteerOutcome::Steered {
+        if self.0.store.steer(&RunId::new(run.clone()), id).await? == SteerOutcome::Steered {
             // Where it comes too late, the end of the run lets it wait again.
-            let _ = conversation.send(IncomingMessage::of(id.0.to_string(), request).only_steering());
+            let _ = conversation.send(IncomingMessage::of(message.key(), request).only_steering_run(run));
         }
         Ok(())
     }
@@ -184,7 +194,7 @@ impl Sessions {
     /// Cancels the run of a session that is in flight. Returns false if there is none.
     pub async fn cancel(&self, session: SessionKey) -> Result<bool, StoreError> {
         let Some(run) = self.0.store.run_in_flight(session.clone()).await? else { return Ok(false) };
-        self.cancel_run(&session, &run.id).await?;
+        self.cancel_run(&run).await?;
         Ok(true)
     }
 
@@ -196,24 +206,24 @@ impl Sessions {
             && record.message == id
             && record.ended_at.is_none()
         {
-            self.cancel_run(&record.session, run).await?;
+            self.cancel_run(&record).await?;
         }
         Ok(outcome)
     }
 
-    async fn cancel_run(&self, session: &SessionKey, run: &RunId) -> Result<(), StoreError> {
+    async fn cancel_run(&self, run: &RunRecord) -> Result<(), StoreError> {
         // Noted first: its conversation may not be open yet.
-        self.0.cancelled().insert(run.clone());
-        if let Some(conversation) = self.0.conversations.get(session)
-            && conversation.running().as_deref() == Some(run.as_str())
+        self.0.cancelled().insert(run.id.clone());
+        if let Some(conversation) = self.0.conversations.get(&run.session)
+            && let Some(message) = self.0.store.message(run.message).await?
         {
-            conversation.cancel();
+            conversation.cancel_message(&message.key());
         }
         self.0.changed.notify_waiters();
         // One that ended just before would be noted for ever.
-        let record = self.0.store.run(run).await?;
+        let record = self.0.store.run(&run.id).await?;
         if record.is_none_or(|record| record.ended_at.is_some()) {
-            self.0.cancelled().remove(run);
+            self.0.cancelled().remove(&run.id);
         }
         Ok(())
     }
@@ -232,13 +242,15 @@ impl Sessions {
     pub async fn stop(&self, within: Duration) -> Result<(), StoreError> {
         self.0.stopping.cancel();
         self.0.changed.notify_waiters();
+        let dispatching = self.0.dispatching.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(dispatching) = dispatching {
+            let _ = dispatching.await;
+        }
         self.0.runs.close();
         let planned = self.0.store.plan_stop().await;
-        if tokio::time::timeout(within, self.0.runs.wait()).await.is_err() {
-            self.0.interrupting.cancel();
-            self.0.conversations.interrupt();
-            self.0.runs.wait().await;
-        }
+        let _ = tokio::time::timeout(within, self.0.runs.wait()).await;
+        self.0.interrupting.cancel();
+        self.0.runs.wait().await;
         self.0.conversations.close().await;
         planned
     }
@@ -258,6 +270,9 @@ async fn dispatch(inner: Arc<Inner>) {
         loop {
             if inner.stopping.is_cancelled() {
                 return;
+            }
+            if inner.recovering.load(Ordering::SeqCst) > 0 {
+                break;
             }
             match inner.store.claim(inner.options.max_runs).await {
                 Ok(Some(claimed)) => {

@@ -40,13 +40,13 @@ pub use target::Target;
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use tokio::sync::watch;
 
 use damage::Fault;
-use files::InUse;
+
 use readers::Readers;
 use writer::{Writer, Writing};
 
@@ -98,8 +98,6 @@ struct Inner {
     options: StoreOptions,
     writer: Writer,
     readers: Readers,
-    /// Held as long as the store is open.
-    in_use: Mutex<Option<InUse>>,
 }
 
 impl Store {
@@ -119,9 +117,9 @@ impl Store {
             let mut connection = files::connect(&file)?;
             migrations::run(&mut connection, &file, migrations::ALL)?;
             let last_event = events::last(&connection)?;
-            let writer = Writer::start(connection, options.clock.clone(), last_event)?;
+            let writer = Writer::start(connection, options.clock.clone(), last_event, in_use)?;
             let readers = Readers::new(file.clone());
-            Ok(Self(Arc::new(Inner { file, options, writer, readers, in_use: Mutex::new(Some(in_use)) })))
+            Ok(Self(Arc::new(Inner { file, options, writer, readers })))
         });
         match opened.await {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),
@@ -142,9 +140,9 @@ impl Store {
     /// Carries out what was handed over, and closes the file, which another process may open then. Commands of other copies of the store
     /// fail from then on.
     pub async fn close(&self) {
+        // Those that read keep the file open, too.
+        self.0.readers.close().await;
         self.0.writer.close().await;
-        self.0.readers.close();
-        self.0.in_use.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Writes a consistent copy into a new file, while the store is in use.

@@ -75,7 +75,7 @@ pub enum SendError {
     /// The conversation has ended.
     #[error("the message was not taken: the conversation has ended; open it again")]
     Ended,
-    /// It [only steers](IncomingMessage::only_steering), and cannot: no run is under way that has not ended yet, an earlier message waits, or it has
+    /// It [only steers a run](IncomingMessage::only_steering_run), and cannot: that run is not under way, an earlier message waits, or it has
     /// attachments.
     #[error("the message was not taken: it cannot reach the run under way; send it as one that waits")]
     NotSteering,
@@ -238,7 +238,10 @@ impl Conversation {
         let may_steer = message.steers
             && waiting == 0
             && message.request.attachments.is_empty()
-            && state.running.as_ref().is_some_and(|running| !running.cancel.is_cancelled());
+            && state.running.as_ref().is_some_and(|running| {
+                let is_its_run = !message.only_steers || message.run.as_ref() == Some(&running.run);
+                is_its_run && !running.cancel.is_cancelled()
+            });
         let steers =
             may_steer && state.steering.send_as(message.id.clone(), message.request.to_text()).is_ok();
         if message.only_steers && !steers {

@@ -17,9 +17,9 @@ pub struct IncomingMessage {
     pub request: DelegationRequest,
     /// True if it may reach a run that is under way, at its next turn, unless an earlier message waits or it has attachments.
     pub steers: bool,
-    /// True if it begins no run of its own: it reaches the run under way, or it is not consumed.
+    /// True if it begins no run of its own: it reaches its run while that is under way, or it is not consumed.
     pub only_steers: bool,
-    /// The id of the run that it begins, if its sender gives one; otherwise it is a new one.
+    /// The id of the run that it begins, or that it steers alone, if its sender gives one. Otherwise it begins a new one.
     pub run: Option<String>,
 }
 
@@ -46,10 +46,10 @@ impl IncomingMessage {
         self
     }
 
-    /// Lets it reach the run that is under way, and no other: for a sender that keeps a queue of its own.
+    /// Lets it reach this run while it is under way, and no other: for a sender that keeps a queue and runs of its own.
     #[must_use]
-    pub fn only_steering(mut self) -> Self {
-        (self.steers, self.only_steers) = (true, true);
+    pub fn only_steering_run(mut self, run: impl Into<String>) -> Self {
+        (self.steers, self.only_steers, self.run) = (true, true, Some(run.into()));
         self
     }
 

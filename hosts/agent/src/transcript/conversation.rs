@@ -5,7 +5,9 @@ use super::runs::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use toolkit::{Content, ToolCall};
-use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
+use toolkit_models::{
+    Answer, AssistantMessage, AssistantPart, Message, Part, StopReason, ToolOutput, ToolResults,
+};
 
 /// The longest that a marker of a cut text is.
 const MARKER_CHARS: usize = 120;
@@ -16,6 +18,8 @@ pub(crate) struct Conversation {
     items: Vec<Item>,
     pending: Option<Pending>,
     next_id: u64,
+    /// True if the last answer was whole: the model was done.
+    is_last_whole: bool,
     /// How many turns there were.
     pub(crate) turns: u32,
     /// The first task.
@@ -97,6 +101,16 @@ impl Conversation {
         (answer, ids)
     }
 
+    /// The text of the last message, if it is a whole answer without calls.
+    pub(crate) fn last_text(&self) -> Option<String> {
+        match &self.items.last()?.message {
+            Message::Assistant(answer) if self.is_last_whole && answer.tool_calls().next().is_none() => {
+                Some(answer.to_text()).filter(|text| !text.trim().is_empty())
+            }
+            _ => None,
+        }
+    }
+
     /// The number of the next message; the first one is 1.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.max(1)
@@ -141,6 +155,7 @@ impl Conversation {
                 self.check_complete()?;
                 self.turns = turn.saturating_add(1);
                 self.next_id = id + 1;
+                self.is_last_whole = is_whole(answer);
                 if !says_something(&answer.message) {
                     return Ok(());
                 }
@@ -402,6 +417,11 @@ pub(crate) fn shortened(text: &str, max_chars: usize) -> Option<String> {
         &text[..end],
         &text[begin..]
     ))
+}
+
+/// Returns false for an answer that was cut, refused or withheld.
+fn is_whole(answer: &Answer) -> bool {
+    !matches!(answer.stop, StopReason::MaxTokens | StopReason::Refusal | StopReason::ContentFilter)
 }
 
 /// Returns true if an answer has content that goes back to the model. Providers refuse an empty one, and reasoning alone leads nowhere.

@@ -266,8 +266,9 @@ async fn a_fork_goes_on_with_no_run_and_no_call_of_the_first_conversation() {
     assert_eq!(in_time(running.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
 }
 
-/// A conversation whose only run, with the message `a`, was interrupted before its end was written, opened again so that it does not go on by itself.
-async fn interrupted(transcripts: &Transcripts, conversations: &Conversations) -> Conversation {
+/// A conversation whose only run, with the message `a`, was interrupted before its last lines were written, opened again so that it does not go on by
+/// itself. The last line is its end, the one before its answer.
+async fn interrupted(transcripts: &Transcripts, conversations: &Conversations, lines: usize) -> Conversation {
     let log = log();
     let agent = Agent::builder(tools(&log).build().unwrap(), answers_each())
         .final_answer(FinalAnswer::Text)
@@ -280,8 +281,9 @@ async fn interrupted(transcripts: &Transcripts, conversations: &Conversations) -
     // As if the program had been killed before the end of the run was written.
     let path = transcripts.directory().join(format!("{}.jsonl", first.id()));
     let text = std::fs::read_to_string(&path).unwrap();
-    let cut = text.trim_end().rfind('\n').unwrap() + 1;
-    std::fs::write(&path, &text[..cut]).unwrap();
+    let kept: Vec<&str> = text.lines().collect();
+    let kept = &kept[..kept.len() - lines];
+    std::fs::write(&path, format!("{}\n", kept.join("\n"))).unwrap();
     let session = agent.resume(first.id()).unwrap();
     assert!(session.open_run().is_some());
     conversations.open("one", session, ConversationOptions::new().resumes(false)).unwrap()
@@ -291,7 +293,7 @@ async fn interrupted(transcripts: &Transcripts, conversations: &Conversations) -
 async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
     let (_directory, transcripts) = transcripts();
     let conversations = Conversations::new();
-    let again = interrupted(&transcripts, &conversations).await;
+    let again = interrupted(&transcripts, &conversations, 1).await;
     in_time(again.send(IncomingMessage::new("b", "b")).unwrap().ended()).await.unwrap();
     let receipt = again.send(IncomingMessage::new("a", "a")).unwrap();
     assert!(in_time(receipt.clone().is_consumed()).await && in_time(receipt.ended()).await.is_none());
@@ -301,7 +303,7 @@ async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
 async fn an_interrupted_run_goes_on_when_its_message_is_sent_again() {
     let (_directory, transcripts) = transcripts();
     let conversations = Conversations::new();
-    let again = interrupted(&transcripts, &conversations).await;
+    let again = interrupted(&transcripts, &conversations, 2).await;
     let run = {
         let session = again.send(IncomingMessage::new("a", "a")).unwrap();
         // It can be cancelled at once.
@@ -323,6 +325,18 @@ async fn an_interrupted_run_goes_on_when_its_message_is_sent_again() {
         (of("run"), of("end")),
         (vec![run.run.clone().into(), run.run.clone().into()], vec![run.run.into()])
     );
+}
+
+#[tokio::test]
+async fn a_run_that_was_interrupted_after_its_answer_ends_with_it_and_asks_nothing() {
+    let (_directory, transcripts) = transcripts();
+    let conversations = Conversations::new();
+    let again = interrupted(&transcripts, &conversations, 1).await;
+    let ended = in_time(again.send(IncomingMessage::new("a", "a")).unwrap().ended()).await.unwrap();
+    assert_eq!((ended.result.stop_reason, &*ended.result.summary), (StopReason::Answered, "answer to a"));
+    in_time(again.end()).await;
+    let answers = transcripts.messages(again.id()).unwrap();
+    assert_eq!(answers.iter().filter(|message| message.kind == Kind::Answer).count(), 1);
 }
 
 #[tokio::test]

@@ -10,15 +10,27 @@ use toolkit_agent::{
 
 use super::Inner;
 use super::agents::{AgentError, request};
+use super::open::Held;
 use crate::RunId;
-use crate::store::{Message, MessageId, MessageState, NewDelivery, RunEnd, SessionRecord, StoreError};
+use crate::store::{
+    Message, MessageId, MessageState, NewDelivery, Problem, RunEnd, SessionRecord, StoreError,
+};
+
+/// Times that a transcript which cannot be read is tried again.
+const MAX_TRIES: u32 = 30;
+/// The longest reason of a failure that is stored and sent, in characters.
+const MAX_REASON_CHARS: usize = 4_000;
 
 /// Why a run has no account.
 pub(super) enum Failure {
-    /// The conversation cannot be opened, or the message says nothing.
+    /// It has to end as failed.
     Agent(AgentError),
+    /// It may work when it is tried again.
+    Passing(String),
     /// The store failed.
     Store(StoreError),
+    /// An earlier run of the conversation consumed its message, and has answered it.
+    AnsweredBefore,
     /// The gateway stops: the run goes on at the next start.
     Interrupted,
 }
@@ -35,112 +47,141 @@ impl From<AgentError> for Failure {
     }
 }
 
+/// The end of a run, as its transcript has it.
+pub(super) struct End {
+    pub(super) result: Option<ToolAgentResult>,
+    /// The messages that it has consumed.
+    pub(super) consumed: Vec<MessageId>,
+}
+
 /// Does a run, and stores its end. Where the store fails, it is tried again until it works or the gateway stops.
 pub(super) async fn run(inner: Arc<Inner>, run: RunId, message: Message) {
-    loop {
-        let end = match converse(&inner, &run, &message).await {
-            Ok(result) => finish(&inner, &run, &message, &result).await,
-            Err(Failure::Agent(error)) => fail(&inner, &run, &message, &error.0).await,
-            Err(Failure::Store(error)) => Err(error),
+    let mut tries = 0;
+    while !inner.interrupting.is_cancelled() {
+        let done = match converse(&inner, &run, &message).await {
             Err(Failure::Interrupted) => break,
+            Err(Failure::Passing(reason)) if tries < MAX_TRIES => {
+                tries += 1;
+                tracing::warn!(%reason, %run, "a run cannot begin; it is tried again");
+                inner.rest().await;
+                continue;
+            }
+            ended => end(&inner, &run, &message, ended).await,
         };
-        match end {
+        match done {
             Ok(()) => break,
             Err(error) => {
                 tracing::error!(%error, %run, "the end of a run cannot be stored; the store is tried again");
             }
         }
         inner.rest().await;
-        if inner.interrupting.is_cancelled() {
-            break;
-        }
     }
-    inner.conversations.release(&message.session).await;
     inner.cancelled().remove(&run);
     inner.changed.notify_waiters();
 }
 
-/// Has the conversation answer the message under the id of the run. If the transcript has it already, nothing is asked anew.
-async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<ToolAgentResult, Failure> {
-    let conversation = open(inner, message).await?;
-    if let Some(result) = conversation.end_of(run.as_str()) {
-        return Ok(result);
+/// Stores the end of a run.
+pub(super) async fn end(
+    inner: &Inner,
+    run: &RunId,
+    message: &Message,
+    ended: Result<End, Failure>,
+) -> Result<(), StoreError> {
+    let failed = |reason: &str, consumed| {
+        let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
+        let answer = answer(message, &reason, "failed");
+        (RunEnd::Failed(reason), consumed, answer)
+    };
+    let (end, consumed, answer) = match ended {
+        Ok(End { result: Some(result), consumed }) => match result.stop_reason {
+            StopReason::Finished | StopReason::Answered => {
+                (RunEnd::Answered, consumed, answer(message, &result.summary, "answered"))
+            }
+            StopReason::Cancelled => {
+                (RunEnd::Cancelled, consumed, answer(message, &result.summary, "cancelled"))
+            }
+            _ => failed(&result.summary, consumed),
+        },
+        Ok(End { result: None, consumed }) if inner.is_cancelled(run) => {
+            (RunEnd::Cancelled, consumed, Vec::new())
+        }
+        Ok(End { result: None, consumed }) => {
+            failed("the run did not end: a later one of the same conversation took its place", consumed)
+        }
+        Err(Failure::Agent(AgentError(reason)) | Failure::Passing(reason)) => failed(&reason, Vec::new()),
+        Err(Failure::Interrupted) => (RunEnd::Cancelled, Vec::new(), Vec::new()),
+        Err(Failure::AnsweredBefore) => (RunEnd::Answered, Vec::new(), Vec::new()),
+        Err(Failure::Store(error)) => return Err(error),
+    };
+    match inner.store.finish(run, end, consumed.clone(), answer).await {
+        // It would be refused again.
+        Err(StoreError { problem: Problem::Refused(reason), .. }) => {
+            let reason = format!("the answer cannot be delivered: {reason}");
+            let (end, consumed, answer) = failed(&reason, consumed);
+            inner.store.finish(run, end, consumed, answer).await.map(drop)
+        }
+        finished => finished.map(drop),
     }
-    let id = message.id.0.to_string();
-    let incoming = IncomingMessage::of(id.clone(), request(message)?).in_run(run.as_str());
+}
+
+/// Has the conversation answer the message under the id of the run. If the transcript has it already, nothing is asked anew.
+async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, Failure> {
+    let held = open(inner, message).await?;
+    let conversation = &held.conversation;
+    if inner.interrupting.is_cancelled() {
+        return Err(Failure::Interrupted);
+    }
+    if let Some(result) = conversation.end_of(run.as_str()) {
+        return Ok(End { result: Some(result), consumed: consumed(inner, run, conversation).await? });
+    }
+    let key = message.key();
+    if let Some(other) = conversation.consumer(&key).filter(|other| other != run.as_str()) {
+        let before =
+            AgentError(format!("the run {other} has taken the message, and did not end; send it again"));
+        return Err(conversation.end_of(&other).map_or(Failure::Agent(before), |_| Failure::AnsweredBefore));
+    }
+    let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
         Ok(receipt) => receipt,
         // It ended by itself meanwhile.
-        Err(error) => return Err(not_sent(inner, &error.to_string())),
+        Err(error) => {
+            return Err(Failure::Passing(format!("the conversation did not take the message: {error}")));
+        }
     };
     // It may have been cancelled before the conversation was open.
     if inner.is_cancelled(run) {
-        conversation.cancel_message(&id);
+        conversation.cancel_message(&key);
     }
-    let ended = receipt.ended().await;
-    // The store hears of it before the run ends there.
-    consume(inner, run, &conversation).await?;
-    match ended {
-        Some(ended) if ended.run == run.as_str() => Ok(ToolAgentResult::clone(&ended.result)),
-        _ if inner.interrupting.is_cancelled() => Err(Failure::Interrupted),
-        _ => Err(AgentError(
-            "the run did not end: a later one of the same conversation took its place".to_owned(),
-        )
-        .into()),
+    let ended = receipt.ended();
+    tokio::pin!(ended);
+    let ended = tokio::select! {
+        ended = &mut ended => ended,
+        () = inner.interrupting.cancelled() => {
+            conversation.interrupt();
+            ended.await
+        }
+    };
+    let result =
+        ended.filter(|ended| ended.run == run.as_str()).map(|ended| ToolAgentResult::clone(&ended.result));
+    let consumed = consumed(inner, run, conversation).await?;
+    if result.is_none() && inner.interrupting.is_cancelled() {
+        inner.store.consume(run, consumed).await?;
+        return Err(Failure::Interrupted);
     }
+    Ok(End { result, consumed })
 }
 
-fn not_sent(inner: &Inner, reason: &str) -> Failure {
-    if inner.interrupting.is_cancelled() {
-        Failure::Interrupted
-    } else {
-        AgentError(format!("the conversation did not take the message: {reason}")).into()
-    }
-}
-
-/// Marks the messages of a run as consumed that its transcript holds.
-async fn consume(inner: &Inner, run: &RunId, conversation: &Conversation) -> Result<(), StoreError> {
+/// Returns the messages of a run that its transcript holds, and the store does not know to be consumed.
+async fn consumed(
+    inner: &Inner,
+    run: &RunId,
+    conversation: &Conversation,
+) -> Result<Vec<MessageId>, StoreError> {
     let of_run = inner.store.messages_of(run).await?;
     let is_in_transcript =
-        |id: MessageId| conversation.consumer(&id.0.to_string()).as_deref() == Some(run.as_str());
-    let consumed: Vec<MessageId> = of_run
-        .into_iter()
-        .filter(|message| message.state == MessageState::Claimed && is_in_transcript(message.id))
-        .map(|message| message.id)
-        .collect();
-    if consumed.is_empty() { Ok(()) } else { inner.store.consume(run, consumed).await }
-}
-
-/// Stores the end of a run with its answer.
-pub(super) async fn finish(
-    inner: &Inner,
-    run: &RunId,
-    message: &Message,
-    result: &ToolAgentResult,
-) -> Result<(), StoreError> {
-    let end = match result.stop_reason {
-        StopReason::Finished | StopReason::Answered => RunEnd::Answered,
-        StopReason::Cancelled => RunEnd::Cancelled,
-        _ => RunEnd::Failed(result.summary.clone()),
-    };
-    let outcome = match &end {
-        RunEnd::Answered => "answered",
-        RunEnd::Cancelled => "cancelled",
-        RunEnd::Failed(_) => "failed",
-    };
-    let answer = answer(message, &result.summary, outcome);
-    inner.store.finish(run, end, answer).await.map(drop)
-}
-
-/// Stores that a run failed before or after its agent was asked.
-pub(super) async fn fail(
-    inner: &Inner,
-    run: &RunId,
-    message: &Message,
-    reason: &str,
-) -> Result<(), StoreError> {
-    let answer = answer(message, reason, "failed");
-    inner.store.finish(run, RunEnd::Failed(reason.to_owned()), answer).await.map(drop)
+        |message: &Message| conversation.consumer(&message.key()).as_deref() == Some(run.as_str());
+    let claimed = of_run.into_iter().filter(|message| message.state == MessageState::Claimed);
+    Ok(claimed.filter(is_in_transcript).map(|message| message.id).collect())
 }
 
 fn answer(message: &Message, text: &str, outcome: &str) -> Vec<NewDelivery> {
@@ -149,45 +190,47 @@ fn answer(message: &Message, text: &str, outcome: &str) -> Vec<NewDelivery> {
     target.map(|target| NewDelivery::new(target, body)).into_iter().collect()
 }
 
-/// Returns the account of a run, if its transcript has one.
-pub(super) async fn end_in_transcript(
-    inner: &Inner,
-    run: &RunId,
-    message: &Message,
-) -> Option<ToolAgentResult> {
-    let conversation = open(inner, message).await.ok();
-    let end = conversation.and_then(|conversation| conversation.end_of(run.as_str()));
-    inner.conversations.release(&message.session).await;
-    end
+/// Returns the end of a run as its transcript has it, without asking anything.
+pub(super) async fn end_in_transcript(inner: &Inner, run: &RunId, message: &Message) -> Result<End, Failure> {
+    let held = open(inner, message).await?;
+    let consumed = consumed(inner, run, &held.conversation).await?;
+    Ok(End { result: held.conversation.end_of(run.as_str()), consumed })
 }
 
-/// Opens the conversation of a session, or returns the one that is open.
-async fn open(inner: &Inner, message: &Message) -> Result<Conversation, Failure> {
+/// Opens the conversation of a session, or returns the one that is open; it stays open until the returned value is dropped.
+async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failure> {
     let key = &message.session;
-    if let Some(conversation) = inner.conversations.hold(key).await {
-        return Ok(conversation);
-    }
+    let place = inner.conversations.hold(key).await;
     let record = inner.store.session(key.clone()).await?;
     let record = record.ok_or_else(|| AgentError(format!("the session `{key}` was removed")))?;
-    let agent = inner.agents.agent(&record)?;
-    let opened = tokio::task::spawn_blocking({
-        let record = record.clone();
-        move || transcript(&agent, &record)
-    });
-    let session = opened.await.map_err(|_| AgentError("the transcript cannot be opened".to_owned()))??;
-    if record.transcript.as_deref() != Some(session.id()) {
-        inner.store.set_transcript(key.clone(), session.id().to_owned()).await?;
+    let held = if place.is_open() {
+        place.held().ok_or_else(|| Failure::Passing("the conversation was closed".to_owned()))?
+    } else {
+        let (agents, of_session) = (Arc::clone(&inner.agents), record.clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let agent = agents.agent(&of_session)?;
+            transcript(&agent, &of_session)
+        });
+        let opened = opened
+            .await
+            .unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()));
+        place.open(opened?).map_err(Failure::Passing)?
+    };
+    // Before anything is sent to it: the transcript is found again then.
+    let now = held.conversation.id();
+    if record.transcript.as_deref() != Some(now) {
+        inner.store.set_transcript(key.clone(), now.to_owned()).await?;
         if let Some(before) = &record.transcript {
-            let reason = session.damage().map_or("it is gone", |damage| &damage.reason);
-            let data = json!({ "before": before, "now": session.id(), "reason": reason });
+            let reason = held.conversation.damage().map_or("it is gone", |damage| &damage.reason);
+            let data = json!({ "before": before, "now": now, "reason": reason });
             inner.store.note(key.clone(), "transcript.replaced", data).await?;
         }
     }
-    inner.conversations.open(key, session).map_err(|error| AgentError(error).into())
+    Ok(held)
 }
 
 /// Opens the transcript of a session, or begins one.
-fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Session, AgentError> {
+fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Session, Failure> {
     let begin = || agent.session(&DelegationRequest::default());
     let opened = match &record.transcript {
         None => begin(),
@@ -199,5 +242,8 @@ fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Session, AgentErr
             opened => opened,
         },
     };
-    opened.map_err(|error| AgentError(error.to_string()))
+    opened.map_err(|error| match error {
+        TranscriptError::Io { .. } | TranscriptError::InUse { .. } => Failure::Passing(error.to_string()),
+        _ => AgentError(error.to_string()).into(),
+    })
 }

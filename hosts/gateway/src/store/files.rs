@@ -83,22 +83,38 @@ pub(super) fn back_up(file: &Path, to: &Path) -> Result<(), Fault> {
 }
 
 fn copy(connection: &Connection, to: &Path) -> Result<(), Fault> {
+    if to.try_exists()? {
+        let exists = io::Error::from(io::ErrorKind::AlreadyExists);
+        return Err(named(to, &exists).into());
+    }
+    // Under another name until it is whole.
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let _ = std::fs::remove_file(&part);
+    let copied = copy_to(connection, &part).and_then(|()| {
+        // Unlike a rename, it keeps a file that was made meanwhile.
+        std::fs::hard_link(&part, to).map_err(|error| named(to, &error))?;
+        if let Some(directory) = to.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    });
+    let _ = std::fs::remove_file(&part);
+    copied
+}
+
+fn copy_to(connection: &Connection, to: &Path) -> Result<(), Fault> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let made = options.open(to).map_err(|error| named(to, &error))?;
-    drop(made);
+    drop(options.open(to).map_err(|error| named(to, &error))?);
     let Some(name) = to.to_str() else {
         return Err(Fault::Refused(format!("the path {} is no UTF-8, which SQLite needs", to.display())));
     };
-    let copied = connection.execute("VACUUM INTO ?1", [name]);
-    let synced = copied.map_err(Fault::from).and_then(|_| Ok(File::open(to)?.sync_all()?));
-    if synced.is_err() {
-        // A half copy is worse than none.
-        let _ = std::fs::remove_file(to);
-    }
-    synced
+    connection.execute("VACUUM INTO ?1", [name])?;
+    Ok(File::open(to)?.sync_all()?)
 }
 
 fn named(file: &Path, error: &io::Error) -> io::Error {

@@ -54,6 +54,7 @@ CREATE TABLE inbox (
 ) STRICT;
 
 CREATE INDEX inbox_queued ON inbox (session, id) WHERE state = 'queued';
+CREATE INDEX inbox_next ON inbox (id) WHERE state = 'queued';
 CREATE INDEX inbox_by_run ON inbox (run) WHERE run IS NOT NULL;
 CREATE INDEX inbox_ended ON inbox (changed_at) WHERE state IN ('consumed', 'cancelled');
 
@@ -85,7 +86,10 @@ CREATE TABLE outbox (
     UNIQUE (origin, part)
 ) STRICT;
 
-CREATE INDEX outbox_waiting ON outbox (channel, account, conversation, id) WHERE state IN ('prepared', 'sending');
+-- One for each state: SQLite uses a partial index only where the query has its very condition.
+CREATE INDEX outbox_prepared ON outbox (channel, account, conversation, id) WHERE state = 'prepared';
+CREATE INDEX outbox_sending ON outbox (channel, account, conversation, id) WHERE state = 'sending';
+CREATE INDEX outbox_expiring ON outbox (expires_at) WHERE state = 'prepared';
 CREATE INDEX outbox_ended ON outbox (changed_at) WHERE state IN ('delivered', 'unknown', 'dead');
 
 -- Kept while the one waits for the other.

@@ -190,6 +190,13 @@ pub enum CancelOutcome {
     Unknown,
 }
 
+impl Message {
+    /// An id that no other message has, also after a backup was put back: that of its source, with the source.
+    pub fn key(&self) -> String {
+        format!("{}/{}/{}", self.source.len(), self.source, self.external_id)
+    }
+}
+
 const COLUMNS: &str =
     "id, source, external_id, session, sender, kind, body, reply_to, state, run, accepted_at";
 

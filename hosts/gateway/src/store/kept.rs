@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::params;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, outbox};
 
 /// Time for which consumed messages, and deliveries in their last state, are kept.
 const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
@@ -18,14 +18,17 @@ const MAX_EVENTS: i64 = 100_000;
 const MAX_REMOVED: u32 = 1_000;
 
 impl Store {
-    /// Removes rows that are no longer kept, up to 1,000 of each table, and returns how many. Zero means that nothing is left to remove.
+    /// Removes rows that are no longer kept, up to 1,000 of each table, lets deliveries die that have waited too long, and returns how many
+    /// rows these were. Zero means that nothing is left to do.
     ///
     /// Messages and deliveries in their last state are kept 30 days, runs 90 days after their end, the newest 100,000 events seven days.
     /// Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         self.write(|writing| {
             let now = writing.now;
-            let mut removed = 0;
+            // Also for accounts for which nobody sends any more.
+            let late = "state = 'prepared' AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2";
+            let mut removed = outbox::expire(writing, late, params![now, MAX_REMOVED])?;
             for (sql, before) in [
                 (
                     "DELETE FROM inbox WHERE id IN (

@@ -164,6 +164,19 @@ fn select(connection: &Connection, condition: &str, values: &[&dyn ToSql]) -> Re
     Ok(found)
 }
 
+/// The parts of an account that wait, each the first of its conversation.
+const IS_FIRST: &str = "channel = ?1 AND account = ?2 AND state = 'prepared'
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS earlier
+        WHERE earlier.channel = outbox.channel AND earlier.account = outbox.account
+          AND earlier.conversation = outbox.conversation AND earlier.state = 'prepared' AND earlier.id < outbox.id
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS sending
+        WHERE sending.channel = outbox.channel AND sending.account = outbox.account
+          AND sending.conversation = outbox.conversation AND sending.state = 'sending'
+    )";
+
 impl Store {
     /// Prepares what a call of a tool sends. Its id is the transcript, the answer of the model and the call: a call that is repeated after a
     /// crash finds its parts, and prepares none. Returns them in order.
@@ -194,19 +207,11 @@ impl Store {
         let (channel, account) = (channel.to_owned(), account.to_owned());
         let next = self
             .write(move |writing| {
-                expire(writing, &channel, &account)?;
-                let first = "channel = ?1 AND account = ?2 AND state = 'prepared' AND not_before <= ?3
-                    AND NOT EXISTS (
-                        SELECT 1 FROM outbox AS earlier
-                        WHERE earlier.channel = outbox.channel AND earlier.account = outbox.account
-                          AND earlier.conversation = outbox.conversation
-                          AND earlier.state IN ('prepared', 'sending') AND earlier.id < outbox.id
-                    ) ORDER BY id LIMIT 1";
-                let Some(mut next) =
-                    select(writing.sql, first, params![channel, account, writing.now])?.pop()
-                else {
-                    return Ok(None);
-                };
+                let late = "channel = ?1 AND account = ?2 AND state = 'prepared' AND expires_at <= ?3 ORDER BY id LIMIT 100";
+                expire(writing, late, params![channel, account, writing.now])?;
+                let first = format!("{IS_FIRST} AND not_before <= ?3 AND expires_at > ?3 ORDER BY id LIMIT 1");
+                let mut found = select(writing.sql, &first, params![channel, account, writing.now])?;
+                let Some(mut next) = found.pop() else { return Ok(None) };
                 next.state = DeliveryState::Sending;
                 next.attempts += 1;
                 writing
@@ -224,12 +229,12 @@ impl Store {
         Ok(next)
     }
 
-    /// Returns the time at which the next part of an account may be sent; `None` if none waits.
+    /// Returns the time at which the next part of an account may be sent; `None` if none waits that is not behind one on its way.
     pub async fn next_delivery_at(&self, channel: &str, account: &str) -> Result<Option<Moment>, StoreError> {
         let (channel, account) = (channel.to_owned(), account.to_owned());
         self.read(move |connection| {
-            let sql = "SELECT min(not_before) FROM outbox WHERE channel = ?1 AND account = ?2 AND state = 'prepared'";
-            Ok(connection.prepare_cached(sql)?.query_row([channel, account], |row| row.get(0))?)
+            let sql = format!("SELECT min(not_before) FROM outbox WHERE {IS_FIRST}");
+            Ok(connection.prepare_cached(&sql)?.query_row([channel, account], |row| row.get(0))?)
         })
         .await
     }
@@ -264,11 +269,7 @@ impl Store {
     pub async fn dead(&self, id: i64, reason: String) -> Result<(), StoreError> {
         self.write(move |writing| {
             end(writing, id, DeliveryState::Dead, Some(&reason), None)?;
-            let rest = "origin = (SELECT origin FROM outbox WHERE id = ?1) AND id > ?1 AND state = 'prepared' ORDER BY id";
-            for part in select(writing.sql, rest, params![id])? {
-                die(writing, part.id, part.session.as_ref(), "an earlier part of the same answer was not sent")?;
-            }
-            Ok(())
+            end_rest(writing, id)
         })
         .await
     }
@@ -303,10 +304,42 @@ impl Store {
         .await
     }
 
-    /// Marks everything that was not sent as unknown: after a backup was put back, it may have been sent since the backup was made. Returns
-    /// how many there were.
+    /// Settles, at start, what was on its way for accounts other than these: nobody sends for them any more, so it is unknown. Returns how
+    /// many there were.
+    pub async fn settle_others(&self, configured: Vec<(String, String)>) -> Result<u64, StoreError> {
+        self.write(move |writing| {
+            let found = select(writing.sql, "state = 'sending' ORDER BY id", &[])?;
+            let mut settled = 0;
+            for delivery in found {
+                let target = &delivery.target;
+                let is_its = |(channel, account): &(String, String)| {
+                    *channel == target.channel && *account == target.account
+                };
+                if !configured.iter().any(is_its) {
+                    let reason = "the process ended while it was being sent, and its account is gone";
+                    end(writing, delivery.id, DeliveryState::Unknown, Some(reason), None)?;
+                    settled += 1;
+                }
+            }
+            Ok(settled)
+        })
+        .await
+    }
+
+    /// Marks everything that was not sent as unknown, and ends the runs in flight as failed: after a backup was put back, they may have been
+    /// sent, and have ended, since the backup was made. Returns how many deliveries there were.
     pub async fn settle_restored(&self) -> Result<u64, StoreError> {
         self.write(|writing| {
+            writing.sql.execute(
+                "UPDATE inbox SET state = CASE WHEN id = (SELECT message FROM runs WHERE runs.id = inbox.run) THEN 'consumed' ELSE 'queued' END,
+                     changed_at = ?1 WHERE state = 'claimed'",
+                [writing.now],
+            )?;
+            writing.sql.execute(
+                "UPDATE runs SET state = 'failed', reason = 'it was in flight when the backup was made that was put back', ended_at = ?1
+                 WHERE ended_at IS NULL",
+                [writing.now],
+            )?;
             let changed = writing.sql.execute(
                 "UPDATE outbox SET state = 'unknown', reason = 'it waited when the backup was made that was put back', changed_at = ?1
                  WHERE state IN ('prepared', 'sending')",
@@ -445,16 +478,26 @@ fn die(writing: &Writing<'_>, id: i64, session: Option<&SessionKey>, reason: &st
     Ok(())
 }
 
-/// Lets what has waited too long die.
-fn expire(writing: &Writing<'_>, channel: &str, account: &str) -> Result<(), Fault> {
-    let late =
-        "channel = ?1 AND account = ?2 AND state = 'prepared' AND expires_at <= ?3 ORDER BY id LIMIT 100";
-    for late in select(writing.sql, late, params![channel, account, writing.now])? {
-        let reason = match &late.reason {
+/// Ends what follows a part in the same answer: half of it would mislead.
+fn end_rest(writing: &Writing<'_>, id: i64) -> Result<(), Fault> {
+    let rest =
+        "origin = (SELECT origin FROM outbox WHERE id = ?1) AND id > ?1 AND state = 'prepared' ORDER BY id";
+    for part in select(writing.sql, rest, params![id])? {
+        die(writing, part.id, part.session.as_ref(), "an earlier part of the same answer was not sent")?;
+    }
+    Ok(())
+}
+
+/// Lets parts die that have waited too long. Returns how many these were.
+pub(super) fn expire(writing: &Writing<'_>, late: &str, values: &[&dyn ToSql]) -> Result<usize, Fault> {
+    let late = select(writing.sql, late, values)?;
+    for part in &late {
+        let reason = match &part.reason {
             Some(reason) => format!("it expired; the last try: {reason}"),
             None => "it expired before it could be sent".to_owned(),
         };
-        die(writing, late.id, late.session.as_ref(), &reason)?;
+        die(writing, part.id, part.session.as_ref(), &reason)?;
+        end_rest(writing, part.id)?;
     }
-    Ok(())
+    Ok(late.len())
 }

@@ -42,8 +42,12 @@ impl Readers {
         read.await.unwrap_or(Err(Fault::Closed))
     }
 
-    pub(super) fn close(&self) {
+    /// Waits for those that read, and closes their connections.
+    pub(super) async fn close(&self) {
+        let all = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
+        let all = self.places.acquire_many(all).await;
         self.places.close();
+        drop(all);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -234,7 +234,8 @@ impl Store {
 
     /// Ends a run, and prepares what it sends, in one transaction. Returns false, and changes nothing, if it has ended already.
     ///
-    /// The message that began it counts as consumed, whatever the end; one that was to steer it and did not reach its transcript waits again.
+    /// `consumed` are the messages that its transcript holds. The one that began it counts as consumed, whatever the end; one that was to steer
+    /// it and did not reach its transcript waits again.
     ///
     /// # Errors
     ///
@@ -243,11 +244,12 @@ impl Store {
         &self,
         run: &RunId,
         end: RunEnd,
+        consumed: Vec<MessageId>,
         deliveries: Vec<NewDelivery>,
     ) -> Result<bool, StoreError> {
         fail_points::pass("after_end_before_commit");
         let run = run.clone();
-        let finished = self.write(move |writing| finish(writing, &run, end, deliveries)).await?;
+        let finished = self.write(move |writing| finish(writing, &run, end, &consumed, deliveries)).await?;
         fail_points::pass("after_finish");
         Ok(finished)
     }
@@ -307,8 +309,16 @@ impl Store {
         self.read(move |connection| inbox::select(connection, "run = ?1 ORDER BY id", params![run])).await
     }
 
-    /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes. It waits
-    /// for a slot then.
+    /// Takes the slots away from all runs in flight; done at start, when those that go on take them one after the other.
+    pub async fn give_up_all_slots(&self) -> Result<(), StoreError> {
+        self.write(|writing| {
+            writing.sql.execute("UPDATE runs SET state = 'waiting' WHERE ended_at IS NULL", [])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes.
     pub async fn resume(&self, run: &RunId, max_resumptions: u32) -> Result<Resumption, StoreError> {
         let run = run.clone();
         self.write(move |writing| {
@@ -324,9 +334,7 @@ impl Store {
             }
             writing
                 .sql
-                .prepare_cached(
-                    "UPDATE runs SET state = 'waiting', is_planned = 0, resumptions = ?2 WHERE id = ?1",
-                )?
+                .prepare_cached("UPDATE runs SET is_planned = 0, resumptions = ?2 WHERE id = ?1")?
                 .execute(params![run, count])?;
             let data = json!({ "run": run, "count": count });
             events::write(writing, record.session.as_str(), "run.resumed", &data)?;
@@ -349,6 +357,7 @@ fn finish(
     writing: &Writing<'_>,
     run: &RunId,
     end: RunEnd,
+    consumed: &[MessageId],
     deliveries: Vec<NewDelivery>,
 ) -> Result<bool, Fault> {
     let Some(record) = found(writing.sql, run)? else {
@@ -366,6 +375,14 @@ fn finish(
         .sql
         .prepare_cached("UPDATE runs SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1")?
         .execute(params![run, state, reason, writing.now])?;
+    for id in consumed {
+        writing
+            .sql
+            .prepare_cached(
+                "UPDATE inbox SET state = 'consumed', changed_at = ?3 WHERE id = ?1 AND run = ?2 AND state = 'claimed'",
+            )?
+            .execute(params![id, run, writing.now])?;
+    }
     writing
         .sql
         .prepare_cached(

@@ -3,10 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::clock::{Clock, Moment};
 use super::damage::Fault;
@@ -36,22 +36,30 @@ pub(super) struct Writing<'a> {
 #[derive(Debug)]
 pub(super) struct Writer {
     commands: Mutex<Option<mpsc::Sender<Command>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Cancelled once the thread has closed the file.
+    ended: CancellationToken,
     last_event: watch::Receiver<i64>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, clock: Clock, last_event: i64) -> Result<Self, Fault> {
+    /// Starts the thread. It keeps `in_use` until it has carried out all that was handed over.
+    pub(super) fn start(
+        connection: Connection,
+        clock: Clock,
+        last_event: i64,
+        in_use: impl Send + 'static,
+    ) -> Result<Self, Fault> {
         let (commands, waiting) = mpsc::channel(MAX_WAITING);
         let (told, events) = watch::channel(last_event);
-        let thread = std::thread::Builder::new()
-            .name("gateway-store".to_owned())
-            .spawn(move || serve(&connection, &clock, waiting, &told))?;
-        Ok(Self {
-            commands: Mutex::new(Some(commands)),
-            thread: Mutex::new(Some(thread)),
-            last_event: events,
-        })
+        let ended = CancellationToken::new();
+        let at_end = ended.clone().drop_guard();
+        std::thread::Builder::new().name("gateway-store".to_owned()).spawn(move || {
+            serve(&connection, &clock, waiting, &told);
+            drop(connection);
+            drop(in_use);
+            drop(at_end);
+        })?;
+        Ok(Self { commands: Mutex::new(Some(commands)), ended, last_event: events })
     }
 
     pub(super) fn last_event(&self) -> watch::Receiver<i64> {
@@ -87,10 +95,7 @@ impl Writer {
     /// Carries out what was handed over, and ends the thread.
     pub(super) async fn close(&self) {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
-        }
+        self.ended.cancelled().await;
     }
 }
 

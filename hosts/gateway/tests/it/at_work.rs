@@ -285,3 +285,47 @@ fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_before_its_agent_is_asked_asks_nothing() {
+    let work = Work::new(SessionsOptions::new()).await;
+    // The task of the run has not begun: this thread does not wait in between.
+    let id = work.send("a1", "ada").await;
+    until(work.store(), || async { work.store().run_in_flight(key("ada")).await.unwrap().is_some() }).await;
+    assert!(work.sessions.cancel(key("ada")).await.unwrap());
+    let (state, _) = work.ended(id).await;
+    // It may have been answered just before.
+    assert!(matches!(state, RunState::Cancelled | RunState::Answered), "{state:?}");
+    let next = work.send("plain", "ada").await;
+    assert_eq!(work.ended(next).await.0, RunState::Answered);
+}
+
+#[tokio::test]
+async fn a_message_that_a_run_has_taken_before_a_crash_is_not_answered_twice() {
+    let options = SessionsOptions::new().max_resumptions(0);
+    let work = Work::new(options).await;
+    let first = work.send("hold a", "ada").await;
+    in_time(work.ledger.held.cancelled()).await;
+    let second = work.send("more", "ada").await;
+    work.ledger.released.cancel();
+    let both = answered("answer to hold a and more");
+    assert_eq!(work.ended(first).await, both);
+    // The store is as it was before it knew of the end.
+    let run = work.store().message(second).await.unwrap().unwrap().run.unwrap();
+    let Work { sessions, directory, .. } = work;
+    in_time(sessions.stop(Duration::from_mins(1))).await.unwrap();
+    sessions.store().close().await;
+    let file = rusqlite::Connection::open(sessions.store().file()).unwrap();
+    file.execute("UPDATE inbox SET state = 'claimed'", []).unwrap();
+    file.execute("DELETE FROM outbox", []).unwrap();
+    file.execute("UPDATE runs SET state = 'running', ended_at = NULL", []).unwrap();
+    drop((file, sessions));
+    // Also where no crash is allowed: the end in the transcript counts, with all that it consumed.
+    let work = Work::at(directory, options).await;
+    assert_eq!(work.ended(first).await, both);
+    assert_eq!(work.state(second).await, MessageState::Consumed);
+    assert_eq!(work.store().message(second).await.unwrap().unwrap().run, Some(run));
+    let next = work.send("plain", "ada").await;
+    assert_eq!(work.ended(next).await, answered("answer to plain"));
+    assert_eq!(work.ledger.lines(), ["hold a"]);
+}

@@ -38,7 +38,7 @@ async fn work(directory: &Path) {
         assert!(matches!(store.resume(&run.id, 100).await.unwrap(), Resumption::Resumed { .. }));
         store.consume(&run.id, vec![run.message]).await.unwrap();
         let answer = NewDelivery::new(target("ada"), json!(run.message));
-        store.finish(&run.id, RunEnd::Answered, vec![answer]).await.unwrap();
+        store.finish(&run.id, RunEnd::Answered, Vec::new(), vec![answer]).await.unwrap();
     }
     store.settle_sending("chat", "one", false).await.unwrap();
     for number in 0..MESSAGES {
@@ -48,7 +48,7 @@ async fn work(directory: &Path) {
         while let Some(claimed) = store.claim(1).await.unwrap() {
             store.consume(&claimed.run, vec![claimed.message.id]).await.unwrap();
             let answer = NewDelivery::new(target("ada"), json!(claimed.message.id));
-            store.finish(&claimed.run, RunEnd::Answered, vec![answer]).await.unwrap();
+            store.finish(&claimed.run, RunEnd::Answered, Vec::new(), vec![answer]).await.unwrap();
             told("finished".to_owned());
         }
         while let Some(sending) = store.next_delivery("chat", "one").await.unwrap() {

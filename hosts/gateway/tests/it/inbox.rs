@@ -27,7 +27,7 @@ async fn a_message_is_stored_once_however_often_it_is_handed_in() {
     // Nor after it was consumed, for 30 days; the next of its source is another.
     let run = place.claim().await.run;
     place.store.consume(&run, vec![id]).await.unwrap();
-    place.store.finish(&run, RunEnd::Answered, Vec::new()).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
     place.clock.set(START.after(Duration::from_hours(29 * 24)));
     place.store.clean_up().await.unwrap();
     let again = place.store.accept(message("1", "ada")).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_message_is_taken_back_until_a_run_has_it() {
     assert_eq!(place.store.cancel_message(second).await.unwrap(), CancelOutcome::Cancelled);
     let again = place.store.cancel_message(second).await.unwrap();
     assert_eq!(again, CancelOutcome::TooLate { state: MessageState::Cancelled, run: None });
-    place.store.finish(&run, RunEnd::Answered, Vec::new()).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
     assert_eq!(place.store.claim(1).await.unwrap(), None);
     let unknown = toolkit_gateway::MessageId(99);
     assert_eq!(place.store.cancel_message(unknown).await.unwrap(), CancelOutcome::Unknown);

@@ -16,7 +16,7 @@ async fn prepare(place: &Place, id: &str, peer: &str, texts: &[&str]) {
     place.accept(id, peer).await;
     let run = place.claim().await.run;
     let parts = texts.iter().map(|text| part(peer, text)).collect();
-    place.store.finish(&run, RunEnd::Answered, parts).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), parts).await.unwrap();
 }
 
 async fn next(place: &Place) -> Option<Delivery> {
@@ -41,7 +41,7 @@ async fn parts_of_a_conversation_go_one_after_the_other() {
     let later = START.after(Duration::from_secs(30));
     place.store.not_sent(first.id, "429: wait 30 seconds".to_owned(), later).await.unwrap();
     assert!(next(&place).await.is_none());
-    assert_eq!(place.store.next_delivery_at("chat", "one").await.unwrap(), Some(START));
+    assert_eq!(place.store.next_delivery_at("chat", "one").await.unwrap(), Some(later));
     place.clock.set(later);
     let again = next(&place).await.unwrap();
     assert_eq!((again.id, again.attempts, again.key == first.key), (first.id, 2, true));
@@ -58,7 +58,7 @@ async fn each_account_sends_its_own() {
     let run = place.claim().await.run;
     let to = |channel, account| NewDelivery::new(Target::new(channel, account, "ada"), json!(account));
     let parts = vec![to("chat", "one"), to("chat", "two"), to("mail", "one")];
-    place.store.finish(&run, RunEnd::Answered, parts).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), parts).await.unwrap();
     assert_eq!(text(&place.store.next_delivery("chat", "two").await.unwrap().unwrap()), "two");
     assert!(place.store.next_delivery("chat", "two").await.unwrap().is_none());
     assert!(place.store.next_delivery("mail", "two").await.unwrap().is_none());
@@ -168,5 +168,35 @@ async fn what_waited_when_a_backup_was_made_is_not_sent_after_it_was_put_back() 
     let place = place.reopen().await;
     assert_eq!(place.store.settle_restored().await.unwrap(), 1);
     assert!(next(&place).await.is_none());
+    assert_eq!(place.store.delivery(sent.id).await.unwrap().unwrap().state, DeliveryState::Unknown);
+}
+
+#[tokio::test]
+async fn however_many_have_expired_none_of_them_is_sent() {
+    let place = Place::new().await;
+    for number in 0..120 {
+        prepare(&place, &number.to_string(), &number.to_string(), &["a1", "a2"]).await;
+    }
+    place.clock.set(START.after(Duration::from_hours(24)));
+    // Of an answer of which a part has expired, nothing is sent.
+    let run = place.accept("new", "new").await;
+    assert!(run.0 > 0);
+    let run = place.claim().await.run;
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), vec![part("new", "fresh")]).await.unwrap();
+    assert_eq!(text(&next(&place).await.unwrap()), "fresh");
+    // Also those of accounts for which nobody asks.
+    while place.store.clean_up().await.unwrap() > 0 {}
+    let counts = place.store.delivery_counts().await.unwrap();
+    assert_eq!((counts.dead, counts.prepared, counts.sending), (240, 0, 1));
+}
+
+#[tokio::test]
+async fn what_was_on_its_way_for_an_account_that_is_gone_is_unknown() {
+    let place = Place::new().await;
+    prepare(&place, "1", "ada", &["a1"]).await;
+    let sent = next(&place).await.unwrap();
+    let configured = || ("chat".to_owned(), "one".to_owned());
+    assert_eq!(place.store.settle_others(vec![configured()]).await.unwrap(), 0);
+    assert_eq!(place.store.settle_others(Vec::new()).await.unwrap(), 1);
     assert_eq!(place.store.delivery(sent.id).await.unwrap().unwrap().state, DeliveryState::Unknown);
 }

@@ -162,8 +162,8 @@ async fn finish(store: &Store, model: &mut Model, peer: u8, answered: bool) {
     let Some(flight) = model.flights.remove(&peer) else { return };
     let end = if answered { RunEnd::Answered } else { RunEnd::Failed("scripted".to_owned()) };
     let answer = NewDelivery::new(target(&peer.to_string()), json!(flight.run.as_str()));
-    assert!(store.finish(&flight.run, end.clone(), vec![answer.clone()]).await.unwrap());
-    assert!(!store.finish(&flight.run, end, vec![answer]).await.unwrap());
+    assert!(store.finish(&flight.run, end.clone(), Vec::new(), vec![answer.clone()]).await.unwrap());
+    assert!(!store.finish(&flight.run, end, Vec::new(), vec![answer]).await.unwrap());
     let waiting = model.waiting.entry(peer).or_default();
     for (place, id) in flight.messages.into_iter().enumerate() {
         if place == 0 || flight.consumed.contains(&id) {

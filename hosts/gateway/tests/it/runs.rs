@@ -24,7 +24,7 @@ async fn sessions_take_turns_and_each_runs_one_message_at_a_time() {
     let second = place.claim().await;
     assert_eq!((&*first.message.external_id, &*second.message.external_id), ("1", "3"));
     assert_eq!(place.store.claim(10).await.unwrap(), None, "both sessions have a run");
-    place.store.finish(&first.run, RunEnd::Answered, vec![answer("ada", "one")]).await.unwrap();
+    place.store.finish(&first.run, RunEnd::Answered, Vec::new(), vec![answer("ada", "one")]).await.unwrap();
     assert_eq!(place.claim().await.message.external_id, "2");
     let ada = place.store.session(key("ada")).await.unwrap().unwrap();
     assert_eq!((ada.queued, ada.is_running), (1, true));
@@ -40,7 +40,7 @@ async fn a_run_that_waits_gives_its_slot_to_another() {
     place.store.give_up_slot(&ada).await.unwrap();
     let bob = place.store.claim(1).await.unwrap().unwrap().run;
     assert!(!place.store.take_slot(&ada, 1).await.unwrap());
-    place.store.finish(&bob, RunEnd::Cancelled, Vec::new()).await.unwrap();
+    place.store.finish(&bob, RunEnd::Cancelled, Vec::new(), Vec::new()).await.unwrap();
     assert!(place.store.take_slot(&ada, 1).await.unwrap());
     assert!(place.store.take_slot(&ada, 1).await.unwrap(), "it has its slot");
     assert_eq!(place.store.run(&ada).await.unwrap().unwrap().state, RunState::Running);
@@ -55,8 +55,8 @@ async fn a_run_ends_once_and_its_answer_is_prepared_with_it() {
     let run = place.claim().await.run;
     place.store.consume(&run, vec![id]).await.unwrap();
     let parts = || vec![answer("ada", "one"), answer("ada", "two")];
-    assert!(place.store.finish(&run, RunEnd::Answered, parts()).await.unwrap());
-    assert!(!place.store.finish(&run, RunEnd::Failed("late".to_owned()), parts()).await.unwrap());
+    assert!(place.store.finish(&run, RunEnd::Answered, Vec::new(), parts()).await.unwrap());
+    assert!(!place.store.finish(&run, RunEnd::Failed("late".to_owned()), Vec::new(), parts()).await.unwrap());
     let record = place.store.run(&run).await.unwrap().unwrap();
     assert_eq!((record.state, record.ended_at, record.reason), (RunState::Answered, Some(START), None));
     let parts = place.store.deliveries_of(&run).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_run_ends_once_and_its_answer_is_prepared_with_it() {
         ["one", "two"]
     );
     assert_ne!(parts[0].key, parts[1].key);
-    let unknown = place.store.finish(&RunId::new("none"), RunEnd::Answered, Vec::new()).await;
+    let unknown = place.store.finish(&RunId::new("none"), RunEnd::Answered, Vec::new(), Vec::new()).await;
     assert!(unknown.unwrap_err().to_string().contains("no run none"));
 }
 
@@ -75,10 +75,16 @@ async fn an_end_whose_answer_is_refused_is_no_end() {
     place.accept("1", "ada").await;
     let run = place.claim().await.run;
     let long = answer("ada", &"x".repeat(1 << 20));
-    place.store.finish(&run, RunEnd::Answered, vec![answer("ada", "one"), long]).await.unwrap_err();
+    place
+        .store
+        .finish(&run, RunEnd::Answered, Vec::new(), vec![answer("ada", "one"), long])
+        .await
+        .unwrap_err();
     assert_eq!(place.store.run(&run).await.unwrap().unwrap().state, RunState::Running);
     assert!(place.store.deliveries_of(&run).await.unwrap().is_empty());
-    assert!(place.store.finish(&run, RunEnd::Answered, vec![answer("ada", "one")]).await.unwrap());
+    assert!(
+        place.store.finish(&run, RunEnd::Answered, Vec::new(), vec![answer("ada", "one")]).await.unwrap()
+    );
 }
 
 #[tokio::test]
@@ -102,7 +108,7 @@ async fn a_message_steers_the_run_of_its_sender_if_no_earlier_one_waits() {
 
     // One that reached the transcript is consumed; one that did not waits again, in its place.
     place.store.consume(&run, vec![second]).await.unwrap();
-    place.store.finish(&run, RunEnd::Answered, Vec::new()).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
     let states = async |id| place.store.message(id).await.unwrap().unwrap().state;
     assert_eq!((states(second).await, states(third).await), (MessageState::Consumed, MessageState::Queued));
     assert_eq!(place.claim().await.message.id, third);
@@ -123,7 +129,7 @@ async fn only_the_messages_of_a_run_are_consumed_by_it() {
     place.store.consume(&run, vec![first]).await.unwrap();
     place.store.consume(&run, vec![first]).await.unwrap();
     // After a crash, the transcript may tell of it once the run has ended.
-    place.store.finish(&run, RunEnd::Answered, Vec::new()).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
     place.store.consume(&run, vec![first]).await.unwrap();
 }
 
@@ -144,7 +150,7 @@ async fn a_run_goes_on_after_a_crash_up_to_its_limit() {
     assert_eq!(place.store.resume(&run, 2).await.unwrap(), Resumption::Resumed { count: 2 });
     assert_eq!(place.store.resume(&run, 2).await.unwrap(), Resumption::TooOften { count: 2 });
     let reason = "it was interrupted three times".to_owned();
-    place.store.finish(&run, RunEnd::Failed(reason.clone()), Vec::new()).await.unwrap();
+    place.store.finish(&run, RunEnd::Failed(reason.clone()), Vec::new(), Vec::new()).await.unwrap();
     assert_eq!(place.store.resume(&run, 2).await.unwrap(), Resumption::Ended);
     assert_eq!(place.store.run(&run).await.unwrap().unwrap().reason, Some(reason));
 }
@@ -157,7 +163,7 @@ async fn what_waits_is_kept_and_what_ended_is_removed_in_time() {
     let in_flight = place.accept("3", "cleo").await;
     place.store.give_up_slot(&place.claim().await.run).await.unwrap();
     let run = place.claim().await.run;
-    place.store.finish(&run, RunEnd::Answered, vec![answer("bob", "one")]).await.unwrap();
+    place.store.finish(&run, RunEnd::Answered, Vec::new(), vec![answer("bob", "one")]).await.unwrap();
     let third = place.claim().await.run;
     place.store.consume(&third, vec![in_flight]).await.unwrap();
     place.clock.set(START.after(Duration::from_hours(365 * 24)));
@@ -167,6 +173,6 @@ async fn what_waits_is_kept_and_what_ended_is_removed_in_time() {
     assert!(place.store.message(waits).await.unwrap().is_some(), "its run is in flight");
     assert!(place.store.message(in_flight).await.unwrap().is_some(), "its run is in flight");
     let counts = place.store.delivery_counts().await.unwrap();
-    assert_eq!(counts.prepared, 1, "it was never sent");
+    assert_eq!((counts.prepared, counts.dead), (0, 1), "it was never sent, and has expired now");
     assert!(place.store.check().await.unwrap().is_empty());
 }

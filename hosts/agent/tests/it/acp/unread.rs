@@ -91,8 +91,8 @@ async fn an_editor_that_reads_nothing_for_ten_minutes_is_left_and_one_that_reads
         assert!(!served.is_finished());
         output.read_u8().await.unwrap();
     }
-    // The time for messages that are still to be written is at its end, too.
-    tokio::time::sleep(Duration::from_secs(606)).await;
+    // The last chance of the writer, and the time for messages that are still to be written, are at their end, too.
+    tokio::time::sleep(Duration::from_secs(640)).await;
     assert!(served.is_finished());
     let error = served.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);

@@ -166,9 +166,9 @@ mod tests {
         write("a/memory.max", "1000\n");
         write("a/memory.current", "700\n");
         write("a/memory.stat", "anon 5\ninactive_file 300\nactive_file 50\n");
-        assert_eq!(of("1:name=systemd:/x\n0::/a/b\n"), [group(1_000, 400)]);
+        assert_eq!(of("1:name=systemd:/x\n0::/a/b\n"), [group(1_000, 350)]);
         write("a/b/memory.max", "500\n");
-        assert_eq!(of("0::/a/b\n"), [group(500, 100), group(1_000, 400)]);
+        assert_eq!(of("0::/a/b\n"), [group(500, 100), group(1_000, 350)]);
         // Of version 1, in a container that has a path outside.
         write("memory/memory.limit_in_bytes", "2000\n");
         write("memory/memory.usage_in_bytes", "1500\n");

@@ -36,7 +36,7 @@ pub(super) async fn go_on(inner: Arc<Inner>, runs: Vec<(RunRecord, Recovering)>)
             match next(&inner, &record).await {
                 Ok(message) => break message,
                 Err(error) => {
-                    tracing::error!(%error, run = %record.id, "a run cannot go on; the store is tried again")
+                    tracing::error!(%error, run = %record.id, "a run cannot go on; the store is tried again");
                 }
             }
             inner.rest().await;

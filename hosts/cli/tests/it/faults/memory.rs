@@ -2,7 +2,7 @@
 
 use super::{is_well, place, read, told};
 use crate::hosts::{Http, Pipe, Place};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::process::Command;
 
@@ -21,6 +21,11 @@ fn full_place() -> Place {
     fs::write(place.work().join("long.txt"), "a line of text\n".repeat(2 << 20)).unwrap();
     File::create(place.work().join("large.bin")).unwrap().set_len(250 << 20).unwrap();
     place
+}
+
+/// Arguments of 4 MB, which take more than 500 MiB once they are read.
+fn large() -> Value {
+    json!({"file_path": "a.txt", "numbers": vec![0; 2_000_000]})
 }
 
 #[track_caller]
@@ -55,9 +60,8 @@ fn calls_beyond_the_memory_are_errors_and_the_server_goes_on() {
 #[test]
 fn a_message_beyond_the_memory_is_an_error_and_the_server_goes_on() {
     let place = place();
-    // The most that a message of this length takes is more than the whole limit.
     let mut server = Pipe::of(limited(&place, 500, &["mcp", "serve"]));
-    let response = server.answer("read", &json!({"file_path": "x".repeat(15 << 20)}));
+    let response = server.answer("read", &large());
     names_the_limit(response["error"]["message"].as_str().unwrap_or_default());
     assert!(told(&server.answer("read", &json!({"file_path": "x".repeat(1 << 20)}))).1);
     is_well(&mut server);
@@ -66,9 +70,9 @@ fn a_message_beyond_the_memory_is_an_error_and_the_server_goes_on() {
 #[test]
 fn a_request_beyond_the_memory_is_told_to_come_later_and_the_server_goes_on() {
     let place = place();
-    let server = Http::of(limited(&place, 150, &["mcp", "serve", "--http", "127.0.0.1:0"]), &place);
+    let server = Http::of(limited(&place, 500, &["mcp", "serve", "--http", "127.0.0.1:0"]), &place);
     let session = server.begun();
-    let call = crate::hosts::call(7, "read", &json!({"file_path": "x".repeat(4_190_000)}));
+    let call = crate::hosts::call(7, "read", &large());
     let answer = server.exchange("POST", Some(&session), &call.to_string());
     assert_eq!(answer.status, 503, "{answer:?}");
     names_the_limit(&answer.body);

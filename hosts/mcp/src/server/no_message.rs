@@ -13,13 +13,13 @@ const ELEMENT: u64 = 4 * size_of::<Value>() as u64;
 /// Memory of an object beside its first elements, with that of the copy.
 const OBJECT: u64 = 2 * 512;
 
-/// Returns the number of bytes that a message may take once it is read: that of its texts, twice, and of its elements. Nothing is looked at for a
-/// small one.
+/// Returns the number of bytes that a message may take once it is read: that of its texts, twice, and of its elements, up to the level from which
+/// on it is not read. Nothing is looked at for a small one.
 pub(crate) fn memory_of(message: &[u8]) -> u64 {
     if message.len() < SMALL {
         return 0;
     }
-    let (mut elements, mut objects) = (0, 0);
+    let (mut elements, mut objects, mut depth) = (0, 0, 0);
     let (mut in_string, mut is_escaped) = (false, false);
     for &byte in message {
         match byte {
@@ -27,8 +27,15 @@ pub(crate) fn memory_of(message: &[u8]) -> u64 {
             b'\\' if in_string => is_escaped = true,
             b'"' => in_string = !in_string,
             _ if in_string => {}
-            b',' | b'[' => elements += 1,
-            b'{' => objects += 1,
+            b',' => elements += 1,
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > MAX_LEVELS {
+                    break;
+                }
+                if byte == b'[' { elements += 1 } else { objects += 1 }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
@@ -121,6 +128,8 @@ mod tests {
         let objects = text(&format!("[{}{{}}]", r#"{"":0},"#.repeat(100_000)));
         assert!(memory_of(objects.as_bytes()) >= 100_000 * (ELEMENT + OBJECT));
         assert_eq!(memory_of(text("[0,0]").as_bytes()), 0);
+        let deep = text(&"[".repeat(1 << 20));
+        assert!(memory_of(deep.as_bytes()) < 3 << 20, "it is refused before it takes more");
     }
 
     #[test]

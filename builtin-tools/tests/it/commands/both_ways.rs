@@ -131,7 +131,7 @@ async fn compare() -> usize {
         compared += 1;
         let mut inside = answer(&inside);
         let mut difference = None;
-        // What other processes do meanwhile, such as commands of other tests, is in one try alone; a difference of the containment is in each.
+        // The work of other processes meanwhile, such as commands of other tests, is in one try alone; a difference of the containment is in each.
         for _ in 0..5 {
             let mut before = answer(&outside.exec(&command).await);
             // A command that comes to its end in one of the two is only slow in the other.

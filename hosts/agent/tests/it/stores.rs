@@ -92,7 +92,7 @@ fn the_end_of_a_segment_is_read_alone() {
 }
 
 #[test]
-fn whoever_holds_removals_off_is_not_waited_for() {
+fn a_lock_for_removal_fails_at_once_while_removals_are_held_off() {
     let directory = tempfile::tempdir().unwrap();
     let [one, other] = [FileStore::new(directory.path()), FileStore::new(directory.path())];
     let held = (one.hold_off_removal().unwrap(), other.hold_off_removal().unwrap());

@@ -79,7 +79,7 @@ async fn a_message_is_taken_back_until_a_run_has_it() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_is_refused_with_its_limit() {
+async fn a_message_beyond_a_limit_of_length_is_refused_with_the_limit() {
     let place = Place::new().await;
     let long = toolkit_gateway::NewMessage::new("chat", "1", key("ada"), json!("x".repeat(1 << 20)));
     let error = place.store.accept(long).await.unwrap_err().to_string();

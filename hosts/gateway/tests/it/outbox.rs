@@ -153,7 +153,7 @@ async fn a_call_that_is_repeated_finds_what_it_prepared() {
 }
 
 #[tokio::test]
-async fn what_waited_when_a_backup_was_made_is_not_sent_after_it_was_put_back() {
+async fn a_delivery_of_a_restored_backup_is_not_sent() {
     let place = Place::new().await;
     prepare(&place, "1", "ada", &["a1"]).await;
     let copy = place.directory.path().join("copy.db");
@@ -191,7 +191,7 @@ async fn however_many_have_expired_none_of_them_is_sent() {
 }
 
 #[tokio::test]
-async fn what_was_on_its_way_for_an_account_that_is_gone_is_unknown() {
+async fn a_delivery_in_flight_of_a_removed_account_becomes_unknown() {
     let place = Place::new().await;
     prepare(&place, "1", "ada", &["a1"]).await;
     let sent = next(&place).await.unwrap();

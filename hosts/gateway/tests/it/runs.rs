@@ -156,7 +156,7 @@ async fn a_run_goes_on_after_a_crash_up_to_its_limit() {
 }
 
 #[tokio::test]
-async fn what_waits_is_kept_and_what_ended_is_removed_in_time() {
+async fn a_clean_up_removes_ended_messages_and_runs_and_none_in_flight() {
     let place = Place::with(StoreOptions::new().with_max_queued(10)).await;
     let waits = place.accept("1", "ada").await;
     let ends = place.accept("2", "bob").await;

@@ -33,15 +33,17 @@
 //! ```
 
 mod fail_points;
+mod questions;
 mod session_key;
 mod sessions;
 mod store;
 
+pub use questions::{NobodyAtHand, QuestionError, Questions};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
-    Acceptance, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts, DeliveryState, Event, EventFilter,
-    Message, MessageId, MessageKind, MessageState, Moment, NewDelivery, NewMessage, Problem, Resumption,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SteerOutcome, Store, StoreError,
-    StoreOptions, Target, WaitCycle,
+    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts,
+    DeliveryState, Event, EventFilter, Message, MessageId, MessageKind, MessageState, Moment, NewDelivery,
+    NewMessage, Problem, Resumption, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord,
+    SteerOutcome, Store, StoreError, StoreOptions, Target, WaitCycle,
 };

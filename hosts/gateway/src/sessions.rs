@@ -14,8 +14,10 @@ mod agents;
 mod at_work;
 mod open;
 mod recover;
+mod slots;
 
 pub use agents::{AgentError, Agents};
+pub(crate) use slots::Slots;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -156,6 +158,11 @@ impl Sessions {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    /// The slots of runs that wait for a person.
+    pub(crate) fn slots(&self) -> Slots {
+        Slots::new(&self.0)
     }
 
     /// Accepts a message, and lets it begin a run, or reach the one under way.

@@ -11,6 +11,7 @@
 //! A command that returned is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
+mod asks;
 mod clock;
 mod damage;
 mod events;
@@ -28,6 +29,8 @@ mod target;
 mod waits;
 mod writer;
 
+pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
+pub use asks::{AskOutcome, AskRecord};
 pub use clock::{Clock, Moment};
 pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter};

@@ -12,6 +12,8 @@ const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
 const KEPT_RUNS: Duration = Duration::from_hours(90 * 24);
 /// Time for which events are kept.
 const KEPT_EVENTS: Duration = Duration::from_hours(7 * 24);
+/// Time for which questions are kept after their time is over.
+const KEPT_ASKS: Duration = Duration::from_hours(7 * 24);
 /// Events that are kept.
 const MAX_EVENTS: i64 = 100_000;
 /// Rows of one table that one transaction removes, so that other commands do not wait for long.
@@ -44,6 +46,10 @@ impl Store {
                 (
                     "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_at < ?1 LIMIT ?2)",
                     now.before(KEPT_RUNS),
+                ),
+                (
+                    "DELETE FROM asks WHERE digest IN (SELECT digest FROM asks WHERE expires_at < ?1 LIMIT ?2)",
+                    now.before(KEPT_ASKS),
                 ),
                 (
                     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",

@@ -33,11 +33,13 @@
 //! ```
 
 mod fail_points;
+mod outbox;
 mod questions;
 mod session_key;
 mod sessions;
 mod store;
 
+pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use questions::{NobodyAtHand, QuestionError, Questions};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};

@@ -11,5 +11,6 @@ mod outbox;
 mod questions;
 mod queue;
 mod runs;
+mod sending;
 mod sessions;
 mod waits;

@@ -33,15 +33,20 @@
 //! ```
 
 mod fail_points;
+mod people;
 mod session_key;
 mod sessions;
 mod store;
 
+pub use people::{
+    Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
+};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
-    Acceptance, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts, DeliveryState, Event, EventFilter,
-    Message, MessageId, MessageKind, MessageState, Moment, NewDelivery, NewMessage, Problem, Resumption,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SteerOutcome, Store, StoreError,
-    StoreOptions, Target, WaitCycle,
+    Acceptance, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
+    DeliveryState, Event, EventFilter, EventPage, Message, MessageId, MessageKind, MessageState, Moment,
+    NewDelivery, NewMessage, NewToken, PersonRecord, Problem, Resumption, Role, RunEnd, RunId, RunRecord,
+    RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store, StoreError, StoreOptions,
+    Target, TokenRecord, WaitCycle,
 };

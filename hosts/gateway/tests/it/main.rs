@@ -8,6 +8,7 @@ mod files;
 mod inbox;
 mod kills;
 mod outbox;
+mod people;
 mod queue;
 mod runs;
 mod sessions;

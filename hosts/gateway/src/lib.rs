@@ -33,6 +33,7 @@
 //! ```
 
 mod fail_points;
+pub mod http;
 mod people;
 mod session_key;
 mod sessions;

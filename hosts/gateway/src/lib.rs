@@ -33,19 +33,25 @@
 //! ```
 
 mod fail_points;
+pub mod http;
 mod outbox;
+mod people;
 mod questions;
 mod session_key;
 mod sessions;
 mod store;
 
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
+pub use people::{
+    Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
+};
 pub use questions::{NobodyAtHand, QuestionError, Questions};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
-    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts,
-    DeliveryState, Event, EventFilter, Message, MessageId, MessageKind, MessageState, Moment, NewDelivery,
-    NewMessage, Problem, Resumption, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord,
-    SteerOutcome, Store, StoreError, StoreOptions, Target, WaitCycle,
+    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery,
+    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Message, MessageId,
+    MessageKind, MessageState, Moment, NewDelivery, NewMessage, NewToken, PersonRecord, Problem, Resumption,
+    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
+    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
 };

@@ -201,6 +201,13 @@ impl SessionKey {
     pub fn kind(&self) -> SessionKind {
         self.kind
     }
+
+    /// Returns true if it is a key of this peer, whatever the agent and the account.
+    pub fn is_of(&self, short: &ShortKey) -> bool {
+        // The parts are encoded, so the colons are those between them.
+        let account = self.text.split(':').nth(3).and_then(|account| decode(account).ok());
+        account.is_some_and(|account| short.complete(&self.agent, &account).is_ok_and(|key| key == *self))
+    }
 }
 
 impl FromStr for SessionKey {
@@ -263,6 +270,18 @@ impl ShortKey {
     /// Completes the key.
     pub fn complete(&self, agent: &str, account: &str) -> Result<SessionKey, KeyError> {
         SessionKey::peer(agent, &self.channel, account, self.kind, &self.peer, self.thread.as_deref())
+    }
+
+    /// A pattern of the keys of this peer: `*` stands for any agent, and for any account.
+    pub(crate) fn pattern(&self) -> String {
+        let mut text = format!("{PREFIX}:*:");
+        encode(&self.channel, &mut text);
+        text.push_str(":*");
+        for part in [self.kind.name(), &self.peer].into_iter().chain(self.thread.as_deref()) {
+            text.push(':');
+            encode(part, &mut text);
+        }
+        text
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -238,6 +238,11 @@ impl Sessions {
     /// Observes the conversation of a session, if it is open: the events of the run under way so far, and all that follow.
     pub fn observe(&self, session: &SessionKey) -> Option<Observation> {
         self.0.conversations.get(session).map(|conversation| conversation.observe())
+    }
+
+    /// Changes each time a conversation was opened, which can be [observed](Self::observe) then.
+    pub fn opened(&self) -> watch::Receiver<u64> {
+        self.0.conversations.opened()
     }
 
     /// Begins no further run, lets those under way end within a time, and interrupts the rest, which go on at the next start. That does not

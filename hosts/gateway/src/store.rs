@@ -13,6 +13,7 @@
 
 mod asks;
 mod clock;
+mod counts;
 mod damage;
 mod events;
 mod files;
@@ -21,29 +22,36 @@ mod inbox;
 mod migrations;
 mod named;
 mod outbox;
+mod people;
 mod readers;
 mod retention;
 mod runs;
 mod sessions;
 mod target;
+mod tokens;
+mod visible;
 mod waits;
 mod writer;
 
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
 pub use asks::{AskOutcome, AskRecord};
 pub use clock::{Clock, Moment};
+pub use counts::Counts;
 pub use damage::{Problem, StoreError};
-pub use events::{Event, EventFilter};
+pub use events::{Event, EventFilter, EventPage};
 pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
-pub use outbox::{Delivery, DeliveryCounts, DeliveryState, NewDelivery};
+pub use outbox::{Delivery, DeliveryCounts, DeliveryFilter, DeliveryState, NewDelivery};
+pub use people::{PersonRecord, Role};
+pub use retention::CleanUp;
 pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};
-pub use sessions::{SessionFilter, SessionRecord};
+pub use sessions::{SessionFilter, SessionRecord, SessionStatus};
 pub use target::Target;
+pub use tokens::{NewToken, TokenRecord};
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -101,6 +109,7 @@ struct Inner {
     options: StoreOptions,
     writer: Writer,
     readers: Readers,
+    last_clean_up: Mutex<Option<CleanUp>>,
 }
 
 impl Store {
@@ -122,7 +131,8 @@ impl Store {
             let last_event = events::last(&connection)?;
             let writer = Writer::start(connection, options.clock.clone(), last_event, in_use)?;
             let readers = Readers::new(file.clone());
-            Ok(Self(Arc::new(Inner { file, options, writer, readers })))
+            let last_clean_up = Mutex::default();
+            Ok(Self(Arc::new(Inner { file, options, writer, readers, last_clean_up })))
         });
         match opened.await {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),

@@ -1,26 +1,20 @@
 //! The channel of the command line and the console.
 
 use super::channel::{SendChannel, Sending};
+use crate::people::{LOCAL_ACCOUNT, LOCAL_CHANNEL};
 use crate::store::Delivery;
 
 /// The channel `local`: those who watch a session read its answers in the store, so each has arrived as soon as it is there.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalChannel;
 
-impl LocalChannel {
-    /// The name of the channel.
-    pub const CHANNEL: &'static str = "local";
-    /// Its only account.
-    pub const ACCOUNT: &'static str = "console";
-}
-
 impl SendChannel for LocalChannel {
     fn channel(&self) -> &str {
-        Self::CHANNEL
+        LOCAL_CHANNEL
     }
 
     fn account(&self) -> &str {
-        Self::ACCOUNT
+        LOCAL_ACCOUNT
     }
 
     fn has_idempotency_keys(&self) -> bool {

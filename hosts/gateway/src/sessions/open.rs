@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use toolkit_agent::{Conversation, ConversationOptions, Conversations, Session};
 
 use crate::SessionKey;
@@ -18,6 +18,8 @@ struct Shared {
     places: Mutex<Vec<Place>>,
     /// Notified when one was closed.
     closed: Notify,
+    /// How many were opened.
+    opened: watch::Sender<u64>,
 }
 
 struct Place {
@@ -47,7 +49,13 @@ impl OpenConversations {
             max_idle,
             places: Mutex::default(),
             closed: Notify::new(),
+            opened: watch::Sender::new(0),
         }))
+    }
+
+    /// Changes each time a conversation was opened.
+    pub(super) fn opened(&self) -> watch::Receiver<u64> {
+        self.0.opened.subscribe()
     }
 
     /// Returns the conversation of a session, if it is open.
@@ -133,7 +141,9 @@ impl<'a> Hold<'a> {
     pub(super) fn open(self, session: Session) -> Result<Held<'a>, String> {
         let options = ConversationOptions::new().wakes(false).resumes(false).max_waiting(usize::MAX);
         let opened = self.open.0.conversations.open(self.session.as_str(), session, options);
-        Ok(Held { conversation: opened.map_err(|error| error.to_string())?, _hold: self })
+        let conversation = opened.map_err(|error| error.to_string())?;
+        self.open.0.opened.send_modify(|count| *count += 1);
+        Ok(Held { conversation, _hold: self })
     }
 }
 

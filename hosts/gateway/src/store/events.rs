@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::clock::Moment;
 use super::damage::Fault;
+use super::visible::visible;
 use super::writer::Writing;
 use super::{Store, StoreError};
 use crate::SessionKey;
@@ -35,38 +36,49 @@ pub struct Event {
 pub struct EventFilter {
     /// Those of this session alone.
     pub session: Option<SessionKey>,
-    /// Those of the sessions of this person alone.
+    /// Those that this person sees alone: of their sessions and of those below, and about themselves.
     pub person: Option<String>,
+}
+
+/// Some events, and what is kept at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventPage {
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// The number of the first event that is kept; `None` if there is none.
+    pub first_kept: Option<i64>,
+    /// All events up to this number were looked at: a reader goes on after it.
+    pub seen: i64,
 }
 
 impl Store {
     /// Returns events after the one with this number, in order: at most `limit`, and at most 1,000. An event that was removed by retention
-    /// is missing; [`first_event`](Self::first_event) says where the kept ones begin.
+    /// is missing; [`event_page`](Self::event_page) says where the kept ones begin.
     pub async fn events(
         &self,
         after: i64,
         filter: EventFilter,
         limit: u32,
     ) -> Result<Vec<Event>, StoreError> {
+        Ok(self.event_page(after, filter, limit).await?.events)
+    }
+
+    /// Returns events as [`events`](Self::events) does, and how much was looked at, all as it was at one time.
+    pub async fn event_page(
+        &self,
+        after: i64,
+        filter: EventFilter,
+        limit: u32,
+    ) -> Result<EventPage, StoreError> {
         self.read(move |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT seq, at, session, kind, data FROM events
-                 WHERE seq > ?1 AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR person = ?3)
-                 ORDER BY seq LIMIT ?4",
-            )?;
-            let session = filter.session.as_ref().map(SessionKey::as_str);
-            let mut rows = statement.query(params![after, session, filter.person, limit.min(MAX_READ)])?;
-            let mut events = Vec::new();
-            while let Some(row) = rows.next()? {
-                events.push(Event {
-                    seq: row.get(0)?,
-                    at: row.get(1)?,
-                    session: row.get(2)?,
-                    kind: row.get(3)?,
-                    data: serde_json::from_str(&row.get::<_, String>(4)?)?,
-                });
-            }
-            Ok(events)
+            let limit = limit.min(MAX_READ);
+            let reading = connection.unchecked_transaction()?;
+            let events = selected(&reading, after, &filter, limit)?;
+            let first_kept = reading.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?;
+            let is_whole = events.len() < limit as usize;
+            let seen =
+                if is_whole { last(&reading)? } else { events.last().map_or(after, |event| event.seq) };
+            Ok(EventPage { events, first_kept, seen: seen.max(after) })
         })
         .await
     }
@@ -81,6 +93,35 @@ impl Store {
         self.read(|connection| Ok(connection.query_row("SELECT min(seq) FROM events", [], |row| row.get(0))?))
             .await
     }
+}
+
+fn selected(
+    connection: &Connection,
+    after: i64,
+    filter: &EventFilter,
+    limit: u32,
+) -> Result<Vec<Event>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "WITH RECURSIVE {}
+         SELECT seq, at, session, kind, data FROM events
+         WHERE seq > ?1 AND (?2 IS NULL OR session = ?2)
+           AND (?3 IS NULL OR person = ?3 OR session IN (SELECT key FROM visible))
+         ORDER BY seq LIMIT ?4",
+        visible("?3")
+    ))?;
+    let session = filter.session.as_ref().map(SessionKey::as_str);
+    let mut rows = statement.query(params![after, session, filter.person, limit])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        events.push(Event {
+            seq: row.get(0)?,
+            at: row.get(1)?,
+            session: row.get(2)?,
+            kind: row.get(3)?,
+            data: serde_json::from_str(&row.get::<_, String>(4)?)?,
+        });
+    }
+    Ok(events)
 }
 
 /// The number of the last event, removed ones included.
@@ -98,6 +139,21 @@ pub(super) fn write(writing: &Writing<'_>, session: &str, kind: &str, data: &Val
              VALUES (?1, ?2, (SELECT person FROM sessions WHERE key = ?2), ?3, ?4)",
         )?
         .execute(params![writing.now, session, kind, data.to_string()])?;
+    writing.last_event.set(writing.sql.last_insert_rowid());
+    Ok(())
+}
+
+/// Writes an event about a person, as part of a command.
+pub(super) fn write_of_person(
+    writing: &Writing<'_>,
+    person: &str,
+    kind: &str,
+    data: &Value,
+) -> Result<(), Fault> {
+    writing
+        .sql
+        .prepare_cached("INSERT INTO events (at, person, kind, data) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![writing.now, person, kind, data.to_string()])?;
     writing.last_event.set(writing.sql.last_insert_rowid());
     Ok(())
 }

@@ -135,3 +135,31 @@ CREATE TABLE events (
 
 CREATE INDEX events_by_session ON events (session, seq) WHERE session IS NOT NULL;
 CREATE INDEX events_by_time ON events (at);
+
+-- Kept until they are removed by the owner; one who is blocked stays, so that the name is not given to somebody else.
+CREATE TABLE people (
+    name       TEXT PRIMARY KEY,
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'approver', 'user')),
+    agent      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    blocked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX people_owner ON people (role) WHERE role = 'owner';
+
+-- Kept until they are revoked, or 30 days after they expired. The token itself is stored nowhere.
+CREATE TABLE tokens (
+    name       TEXT PRIMARY KEY,
+    digest     TEXT NOT NULL UNIQUE,
+    person     TEXT NOT NULL REFERENCES people (name) ON DELETE CASCADE,
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'approver', 'user')),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tokens_by_person ON tokens (person);
+CREATE INDEX tokens_by_expiry ON tokens (expires_at) WHERE expires_at IS NOT NULL;
+
+-- The sessions of a person, and from them those below.
+CREATE INDEX sessions_by_person ON sessions (person) WHERE person IS NOT NULL;
+CREATE INDEX events_by_person ON events (person, seq) WHERE person IS NOT NULL;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::clock::Moment;
@@ -19,12 +19,15 @@ use super::damage::Fault;
 use super::ids::RunId;
 use super::named::named;
 use super::target::Target;
+use super::visible::visible;
 use super::writer::Writing;
 use super::{Store, StoreError, events};
 use crate::{SessionKey, fail_points};
 
 /// The longest body of a delivery, in bytes of its JSON.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// The most deliveries that one reading returns.
+const MAX_LISTED: u32 = 1_000;
 /// Time after which a delivery that could not be sent is dead, if nothing else was said.
 const EXPIRY: Duration = Duration::from_hours(24);
 
@@ -65,7 +68,7 @@ impl Origin {
 }
 
 /// How far a delivery is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryState {
     /// It waits.
@@ -131,6 +134,31 @@ pub struct DeliveryCounts {
     pub unknown: u64,
     /// They will not be sent.
     pub dead: u64,
+}
+
+impl DeliveryCounts {
+    pub(super) fn set(&mut self, state: DeliveryState, count: u64) {
+        *match state {
+            DeliveryState::Prepared => &mut self.prepared,
+            DeliveryState::Sending => &mut self.sending,
+            DeliveryState::Delivered => &mut self.delivered,
+            DeliveryState::Unknown => &mut self.unknown,
+            DeliveryState::Dead => &mut self.dead,
+        } = count;
+    }
+}
+
+/// Which deliveries to list.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryFilter {
+    /// In this state alone.
+    pub state: Option<DeliveryState>,
+    /// Of the sessions that this person sees alone.
+    pub seen_by: Option<String>,
+    /// Older than the one with this number alone.
+    pub before: Option<i64>,
+    /// At most so many, and at most 1,000.
+    pub limit: u32,
 }
 
 const COLUMNS: &str = "id, origin || '/' || part, session, channel, account, conversation, body, state, attempts, not_before, expires_at,
@@ -369,27 +397,29 @@ impl Store {
         .await
     }
 
-    /// Counts deliveries by state.
-    pub async fn delivery_counts(&self) -> Result<DeliveryCounts, StoreError> {
-        self.read(|connection| {
-            let mut counts = DeliveryCounts::default();
-            let mut statement =
-                connection.prepare_cached("SELECT state, count(*) FROM outbox GROUP BY state")?;
-            let mut rows = statement.query([])?;
+    /// Lists deliveries, the newest first.
+    pub async fn list_deliveries(&self, filter: DeliveryFilter) -> Result<Vec<Delivery>, StoreError> {
+        self.read(move |connection| {
+            let condition =
+                "(?1 IS NULL OR state = ?1) AND (?2 IS NULL OR session IN (SELECT key FROM visible))
+                AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";
+            let sql =
+                format!("WITH RECURSIVE {} SELECT {COLUMNS} FROM outbox WHERE {condition}", visible("?2"));
+            let limit = filter.limit.min(MAX_LISTED);
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![filter.state, filter.seen_by, filter.before, limit])?;
+            let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                let count: i64 = row.get(1)?;
-                let place = match row.get(0)? {
-                    DeliveryState::Prepared => &mut counts.prepared,
-                    DeliveryState::Sending => &mut counts.sending,
-                    DeliveryState::Delivered => &mut counts.delivered,
-                    DeliveryState::Unknown => &mut counts.unknown,
-                    DeliveryState::Dead => &mut counts.dead,
-                };
-                *place = count.unsigned_abs();
+                found.push(of_row(row)?);
             }
-            Ok(counts)
+            Ok(found)
         })
         .await
+    }
+
+    /// Counts deliveries by state.
+    pub async fn delivery_counts(&self) -> Result<DeliveryCounts, StoreError> {
+        Ok(self.counts(None).await?.outbox)
     }
 }
 

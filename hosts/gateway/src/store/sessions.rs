@@ -2,14 +2,16 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::clock::Moment;
 use super::damage::Fault;
 use super::events;
+use super::named::named;
+use super::visible::visible;
 use super::writer::Writing;
 use super::{Store, StoreError};
-use crate::{SessionKey, SessionKind};
+use crate::{SessionKey, SessionKind, ShortKey};
 
 /// The most sessions that one reading returns.
 const MAX_LISTED: u32 = 1_000;
@@ -50,6 +52,8 @@ pub struct SessionRecord {
     pub queued: u32,
     /// True while a run is in flight.
     pub is_running: bool,
+    /// Its status.
+    pub status: SessionStatus,
 }
 
 /// Which sessions to list.
@@ -61,19 +65,50 @@ pub struct SessionFilter {
     pub kinds: Vec<SessionKind>,
     /// Of this person alone.
     pub person: Option<String>,
+    /// Those that this person sees alone: their own, and those below.
+    pub seen_by: Option<String>,
+    /// With this label alone.
+    pub label: Option<String>,
+    /// With this status alone.
+    pub status: Option<SessionStatus>,
+    /// The peer of a channel alone, whatever the agent and the account.
+    pub short: Option<ShortKey>,
     /// The session itself and those below it alone.
     pub tree_of: Option<SessionKey>,
     /// Those active since then alone.
     pub active_since: Option<Moment>,
     /// Archived ones, too.
     pub with_archived: bool,
+    /// Those after this one in the list alone: its time of activity, and its key.
+    pub after: Option<(Moment, SessionKey)>,
     /// At most so many, and at most 1,000.
     pub limit: Option<u32>,
 }
 
+/// The status of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionStatus {
+    /// A run has a slot.
+    Active,
+    /// A run waits, or a message does.
+    Waiting,
+    /// Nothing runs or waits.
+    Idle,
+    /// It was archived.
+    Archived,
+}
+
+named!(SessionStatus { Active = "active", Waiting = "waiting", Idle = "idle", Archived = "archived" });
+
 const COLUMNS: &str = "key, person, parent, label, transcript, created_at, active_at, archived_at,
     (SELECT count(*) FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'),
-    EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL)";
+    EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL),
+    CASE WHEN archived_at IS NOT NULL THEN 'archived'
+         WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL AND runs.state = 'running') THEN 'active'
+         WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL) THEN 'waiting'
+         WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued') THEN 'waiting'
+         ELSE 'idle' END AS status";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -87,6 +122,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         archived_at: row.get(7)?,
         queued: row.get(8)?,
         is_running: row.get(9)?,
+        status: row.get(10)?,
     })
 }
 
@@ -117,38 +153,7 @@ impl Store {
 
     /// Lists sessions, the one that was active last first.
     pub async fn sessions(&self, filter: SessionFilter) -> Result<Vec<SessionRecord>, StoreError> {
-        self.read(move |connection| {
-            let kinds = serde_json::to_string(&filter.kinds)?;
-            let limit = filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED);
-            let sql = format!(
-                "WITH RECURSIVE tree (key) AS (
-                     SELECT ?5 UNION SELECT sessions.key FROM sessions JOIN tree ON sessions.parent = tree.key
-                 )
-                 SELECT {COLUMNS} FROM sessions
-                 WHERE (?1 IS NULL OR agent = ?1)
-                   AND (?2 = '[]' OR kind IN (SELECT value FROM json_each(?2)))
-                   AND (?3 IS NULL OR person = ?3)
-                   AND (?4 IS NULL OR active_at >= ?4)
-                   AND (?5 IS NULL OR key IN (SELECT key FROM tree))
-                   AND (?6 OR archived_at IS NULL)
-                 ORDER BY active_at DESC, key LIMIT ?7"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(
-                params![
-                    filter.agent,
-                    kinds,
-                    filter.person,
-                    filter.active_since,
-                    filter.tree_of,
-                    filter.with_archived,
-                    limit
-                ],
-                of_row,
-            )?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-        .await
+        self.read(move |connection| listed(connection, &filter)).await
     }
 
     /// Finds the session of an agent that has this label and is not archived.
@@ -224,6 +229,58 @@ impl Store {
         })
         .await
     }
+}
+
+fn listed(connection: &Connection, filter: &SessionFilter) -> Result<Vec<SessionRecord>, Fault> {
+    let kinds = serde_json::to_string(&filter.kinds)?;
+    let limit = filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED);
+    let (after_at, after_key) = filter.after.as_ref().map(|(at, key)| (at, key.as_str())).unzip();
+    // No part of a key has a character that a pattern reads in another way.
+    let short = filter.short.as_ref().map(ShortKey::pattern);
+    let with_archived = filter.with_archived || filter.status == Some(SessionStatus::Archived);
+    let sql = format!(
+        "WITH RECURSIVE {}, tree (key) AS (
+             SELECT ?5 UNION SELECT sessions.key FROM sessions JOIN tree ON sessions.parent = tree.key
+         )
+         SELECT * FROM (SELECT {COLUMNS} FROM sessions
+             WHERE (?1 IS NULL OR agent = ?1)
+               AND (?2 = '[]' OR kind IN (SELECT value FROM json_each(?2)))
+               AND (?3 IS NULL OR person = ?3)
+               AND (?4 IS NULL OR active_at >= ?4)
+               AND (?5 IS NULL OR key IN (SELECT key FROM tree))
+               AND (?6 OR archived_at IS NULL)
+               AND (?7 IS NULL OR key IN (SELECT key FROM visible))
+               AND (?8 IS NULL OR label = ?8)
+               AND (?9 IS NULL OR key GLOB ?9)
+               AND (?10 IS NULL OR active_at < ?10 OR (active_at = ?10 AND key > ?11)))
+         WHERE ?12 IS NULL OR status = ?12
+         ORDER BY active_at DESC, key LIMIT ?13",
+        visible("?7")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(
+        params![
+            filter.agent,
+            kinds,
+            filter.person,
+            filter.active_since,
+            filter.tree_of,
+            with_archived,
+            filter.seen_by,
+            filter.label,
+            short,
+            after_at,
+            after_key,
+            filter.status,
+            limit
+        ],
+        of_row,
+    )?;
+    let mut sessions = rows.collect::<Result<Vec<_>, _>>()?;
+    if let Some(short) = &filter.short {
+        sessions.retain(|session| session.key.is_of(short));
+    }
+    Ok(sessions)
 }
 
 fn change(writing: &Writing<'_>, key: &SessionKey, sql: &str, values: &[&dyn ToSql]) -> Result<(), Fault> {

@@ -8,6 +8,7 @@ mod files;
 mod inbox;
 mod kills;
 mod outbox;
+mod people;
 mod questions;
 mod queue;
 mod runs;

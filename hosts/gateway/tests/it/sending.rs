@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit_gateway::{
-    Delivery, DeliveryState, LocalChannel, NewDelivery, NewMessage, Outbox, RunEnd, SendChannel, SendError,
-    Sending, Store, Target,
+    Delivery, DeliveryState, LOCAL_ACCOUNT, LOCAL_CHANNEL, LocalChannel, NewDelivery, NewMessage, Outbox,
+    RunEnd, SendChannel, SendError, Sending, Store, Target,
 };
 
 use crate::agents::{in_time, until};
@@ -195,7 +195,7 @@ async fn a_platform_with_keys_gets_it_again_under_its_key() {
 #[tokio::test]
 async fn a_part_without_a_sender_waits_and_a_local_answer_has_arrived() {
     let place = Place::new().await;
-    let local = Target::new(LocalChannel::CHANNEL, LocalChannel::ACCOUNT, "ada");
+    let local = Target::new(LOCAL_CHANNEL, LOCAL_ACCOUNT, "ada");
     let run = {
         place.accept("1", "ada").await;
         place.claim().await.run

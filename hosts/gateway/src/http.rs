@@ -1,0 +1,83 @@
+//! The gateway over HTTP: JSON, event streams, and problem details for every error.
+//!
+//! ```text
+//! Addressed            refuses other hosts, and pages of other origins
+//!   └─ Authenticated   finds the person of the token; what is begun with a token ends with it
+//!        └─ Bounded    limits bodies and open streams
+//!             └─ one router for each resource
+//! ```
+//!
+//! `GET /healthz` alone needs no token. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
+
+mod agents;
+mod authenticated;
+mod caller;
+mod errors;
+mod events;
+mod health;
+mod inbox;
+mod live;
+mod messages;
+mod outbox;
+mod people;
+mod query;
+mod session_paths;
+mod sessions;
+mod state;
+mod tokens;
+
+pub use authenticated::Authenticated;
+pub use caller::Caller;
+pub use state::{About, AgentInfo, HttpState};
+
+use toolkit_serve::axum::Router;
+use toolkit_serve::axum::http::header::CACHE_CONTROL;
+use toolkit_serve::axum::http::{HeaderValue, StatusCode};
+use toolkit_serve::axum::middleware::map_response;
+use toolkit_serve::axum::response::Response;
+use toolkit_serve::{Addressed, Bounded, Problem};
+
+/// The whole service, for `toolkit_serve::serve`.
+pub type Service = Addressed<Authenticated<Bounded<Router>>>;
+
+/// Returns the service. It answers for this machine; `hosts` and `origins` of [`Addressed`] add others.
+pub fn service(state: HttpState) -> Service {
+    service_with(state, Router::new())
+}
+
+/// Returns the service with further routes, which have neither a fallback nor a path of this module. The extensions of their requests have
+/// the [`Caller`], a `toolkit_serve::Principal` and a `toolkit_serve::Revocation`.
+pub fn service_with(state: HttpState, more: Router) -> Service {
+    let people = state.people().clone();
+    let router = routes()
+        .with_state(state)
+        .merge(more)
+        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
+        .method_not_allowed_fallback(async || {
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method")
+        })
+        .layer(map_response(not_stored));
+    Addressed::local(Authenticated::new(Bounded::new(router), people))
+}
+
+fn routes() -> Router<HttpState> {
+    [
+        agents::routes(),
+        events::routes(),
+        health::routes(),
+        inbox::routes(),
+        messages::routes(),
+        outbox::routes(),
+        people::routes(),
+        sessions::routes(),
+        tokens::routes(),
+    ]
+    .into_iter()
+    .fold(Router::new(), Router::merge)
+}
+
+/// Says that nothing stores an answer, which is one person's.
+async fn not_stored(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,110 @@
+//! The parts of the gateway that the routes use.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+use toolkit_agent::Transcripts;
+
+use crate::store::{Moment, Store};
+use crate::{People, Sessions};
+
+/// An agent in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentInfo {
+    /// Its name, as keys of sessions have it.
+    pub id: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The configured name of its model; `None` if it has none.
+    pub model: Option<String>,
+}
+
+/// The facts about the gateway that its configuration and its other parts tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// The version of the program.
+    pub version: String,
+    /// The agents.
+    pub agents: Vec<AgentInfo>,
+    /// What does not work, each in a sentence for the owner; with any, the health is `degraded`.
+    pub problems: Vec<String>,
+}
+
+/// The parts of the gateway that the routes use. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpState(Arc<Inner>);
+
+struct Inner {
+    sessions: Sessions,
+    people: People,
+    transcripts: Transcripts,
+    about: RwLock<Arc<About>>,
+    started_at: Moment,
+    shutdown: CancellationToken,
+}
+
+impl HttpState {
+    /// The parts of a gateway that begins now. Once `shutdown` is cancelled, which is the token that the server has, streams end.
+    pub fn new(
+        sessions: Sessions,
+        people: People,
+        transcripts: Transcripts,
+        about: About,
+        shutdown: CancellationToken,
+    ) -> Self {
+        let started_at = sessions.store().clock().now();
+        let about = RwLock::new(Arc::new(about));
+        Self(Arc::new(Inner { sessions, people, transcripts, about, started_at, shutdown }))
+    }
+
+    /// Changes the facts, as after a reload of the configuration.
+    pub fn set_about(&self, change: impl FnOnce(&mut About)) {
+        let mut about = self.0.about.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut about));
+    }
+
+    /// The facts.
+    pub fn about(&self) -> Arc<About> {
+        Arc::clone(&self.0.about.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> &Sessions {
+        &self.0.sessions
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        self.0.sessions.store()
+    }
+
+    /// The people.
+    pub fn people(&self) -> &People {
+        &self.0.people
+    }
+
+    /// The transcripts of all sessions.
+    pub fn transcripts(&self) -> &Transcripts {
+        &self.0.transcripts
+    }
+
+    /// When the gateway began.
+    pub fn started_at(&self) -> Moment {
+        self.0.started_at
+    }
+
+    /// Cancelled when streams end.
+    pub fn shutdown(&self) -> &CancellationToken {
+        &self.0.shutdown
+    }
+}
+
+impl fmt::Debug for HttpState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpState").field("about", &self.about()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,227 @@
+//! People and their tokens: who sends a request, and which rights they have.
+//!
+//! The owner's token is made at the first start, and stands in a file that the owner alone can read. Further tokens are shown once. The store
+//! has digests alone. A token counts as the store says at the time of each request; once it is revoked, or its person is blocked, its
+//! [`Revocation`] ends what was begun with it.
+
+mod owner_token;
+mod rights;
+mod wrong_tokens;
+
+pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
+use toolkit_serve::Revocation;
+
+use crate::store::{NewToken, Role, Store, StoreError, TokenRecord};
+use wrong_tokens::WrongTokens;
+
+/// The name of the owner, and of the token in the owner's file.
+pub const OWNER: &str = "owner";
+/// The owner's token, in the data directory.
+pub const OWNER_TOKEN_FILE: &str = "gateway.token";
+
+/// An error of people and their tokens.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeopleError {
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file of the owner's token cannot be used.
+    #[error("cannot {action} {}, the file of the owner's token: {reason}", file.display())]
+    TokenFile {
+        /// The action.
+        action: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// The file holds another token than the one that was made.
+    #[error(
+        "{} does not hold the token that was made for this gateway: the file was changed, or the store is another one. Delete the file; the \
+         next start makes a new token, and the earlier one counts no more", file.display()
+    )]
+    Replaced {
+        /// The file.
+        file: PathBuf,
+    },
+    /// There are no random numbers for a token.
+    #[error("cannot make a token: {0}")]
+    Random(std::io::Error),
+    /// The token is the one in the owner's file.
+    #[error(
+        "`{OWNER}` is the token in the file {OWNER_TOKEN_FILE}: stop the gateway and delete the file; the next start makes a new token, and \
+         the earlier one counts no more"
+    )]
+    OwnerToken,
+}
+
+/// The people of a gateway. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct People(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    used: Mutex<Used>,
+    wrong: Mutex<WrongTokens>,
+}
+
+/// The revocations of tokens that were used.
+#[derive(Debug, Default)]
+struct Used {
+    /// By the digest of the token.
+    tokens: HashMap<String, Revocation>,
+    /// One of each person's, by the person's name.
+    people: HashMap<String, Revocation>,
+}
+
+/// The right by which a request is carried out.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The person, with the role of the token.
+    pub person: Person,
+    /// The revocation of the token.
+    pub revocation: Revocation,
+    digest: String,
+}
+
+impl People {
+    /// Reads who there is. Adds the owner, who talks to this agent, and makes the owner's token if its file is missing.
+    ///
+    /// # Errors
+    ///
+    /// The store or the file cannot be used, or the file has another token.
+    pub async fn open(store: Store, agent: &str) -> Result<Self, PeopleError> {
+        let owner = store.add_person(OWNER.to_owned(), Role::Owner, agent.to_owned()).await?;
+        if owner.agent != agent {
+            store.set_agent(owner.name, agent.to_owned()).await?;
+        }
+        owner_token::prepare(&store).await?;
+        Ok(Self(Arc::new(Inner { store, used: Mutex::default(), wrong: Mutex::default() })))
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The file of the owner's token.
+    pub fn owner_token_file(&self) -> PathBuf {
+        owner_token::file(&self.0.store)
+    }
+
+    /// Finds who has a token; `None` if it is unknown or expired, or its person is blocked.
+    pub async fn authenticate(&self, token: &str) -> Result<Option<Access>, StoreError> {
+        let digest = digest(token);
+        // Taken before the look, so that a revocation after it is not missed.
+        let known = self.used().tokens.get(&digest).cloned();
+        let Some((token, person)) = self.0.store.token_of_digest(digest.clone()).await? else {
+            self.end_token(&digest);
+            return Ok(None);
+        };
+        let revocation = match known {
+            Some(revocation) => revocation,
+            None => {
+                let revocation = self.used().begin(&digest, &person.name);
+                if self.0.store.token_of_digest(digest.clone()).await?.is_none() {
+                    self.end_token(&digest);
+                    return Ok(None);
+                }
+                revocation
+            }
+        };
+        Ok(Some(Access { person: Person::new(person, token.role), revocation, digest }))
+    }
+
+    /// Returns true if the token of an access counts still.
+    pub async fn still_counts(&self, access: &Access) -> Result<bool, StoreError> {
+        Ok(self.0.store.token_of_digest(access.digest.clone()).await?.is_some())
+    }
+
+    /// Makes a token, and returns its text, which cannot be shown again.
+    pub async fn add_token(&self, token: NewToken) -> Result<(String, TokenRecord), PeopleError> {
+        let text = toolkit_serve::new_token().map_err(PeopleError::Random)?;
+        let record = self.0.store.add_token(token, digest(&text)).await?;
+        Ok((text, record))
+    }
+
+    /// Revokes a token, and ends what was begun with it. Returns false if there is none of this name.
+    ///
+    /// # Errors
+    ///
+    /// It is the token in the owner's file, or the store cannot be written.
+    pub async fn revoke_token(&self, name: &str) -> Result<bool, PeopleError> {
+        if name == OWNER {
+            return Err(PeopleError::OwnerToken);
+        }
+        let Some(digest) = self.0.store.revoke_token(name.to_owned()).await? else { return Ok(false) };
+        self.end_token(&digest);
+        Ok(true)
+    }
+
+    /// Blocks a person, and ends what was begun with their tokens. Returns false if they are blocked already.
+    pub async fn block(&self, name: &str) -> Result<bool, StoreError> {
+        let is_new = self.0.store.block_person(name.to_owned(), true).await?;
+        for digest in self.0.store.digests_of(name.to_owned()).await? {
+            self.end_token(&digest);
+        }
+        if let Some(revocation) = self.used().people.remove(name) {
+            revocation.revoke_principal();
+        }
+        Ok(is_new)
+    }
+
+    /// Lets a person in again. Returns false if they are not blocked.
+    pub async fn unblock(&self, name: &str) -> Result<bool, StoreError> {
+        self.0.store.block_person(name.to_owned(), false).await
+    }
+
+    /// Notes that a request had a wrong token. Returns how long to wait, if there were too many lately.
+    pub fn note_wrong_token(&self) -> Option<Duration> {
+        let now = self.0.store.clock().now();
+        self.0.wrong.lock().unwrap_or_else(PoisonError::into_inner).note(now)
+    }
+
+    /// How many requests had a wrong token since the start.
+    pub fn wrong_tokens(&self) -> u64 {
+        self.0.wrong.lock().unwrap_or_else(PoisonError::into_inner).all()
+    }
+
+    fn end_token(&self, digest: &str) {
+        if let Some(revocation) = self.used().tokens.remove(digest) {
+            revocation.revoke_token();
+        }
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Used {
+    /// Returns the revocation of a token, and makes it if there is none yet.
+    fn begin(&mut self, digest: &str, person: &str) -> Revocation {
+        let of_person = self.people.entry(person.to_owned()).or_default();
+        let revocation = self.tokens.entry(digest.to_owned());
+        revocation.or_insert_with(|| of_person.of_another_token()).clone()
+    }
+}
+
+/// The SHA-256 of a token, in hexadecimal: equal digests disclose nothing about the token by the time that a search takes.
+fn digest(token: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(token))
+}
+
+/// The directory of a store.
+fn directory(store: &Store) -> &Path {
+    store.file().parent().unwrap_or(Path::new("."))
+}

@@ -1,0 +1,193 @@
+//! People and their tokens, as the store and the file of the owner's token have them.
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use toolkit_gateway::{
+    Counts, EventFilter, NewToken, OWNER, People, PeopleError, Role, SessionFilter, SessionKey, SessionStatus,
+};
+
+use crate::common::{Place, START, key};
+
+async fn name_of(people: &People, token: &str) -> Option<(String, Role)> {
+    let access = people.authenticate(token).await.unwrap()?;
+    Some((access.person.name().to_owned(), access.person.role()))
+}
+
+async fn open(place: &Place) -> (People, String) {
+    let people = People::open(place.store.clone(), "main").await.unwrap();
+    let token = std::fs::read_to_string(people.owner_token_file()).unwrap();
+    (people, token.trim().to_owned())
+}
+
+fn owner() -> Option<(String, Role)> {
+    Some((OWNER.to_owned(), Role::Owner))
+}
+
+#[tokio::test]
+async fn the_owners_token_is_made_once_and_again_if_its_file_was_deleted() {
+    let place = Place::new().await;
+    let (people, first) = open(&place).await;
+    let file = people.owner_token_file();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(name_of(&people, &first).await, owner());
+    assert_eq!(name_of(&people, &first.to_uppercase()).await, None);
+
+    let place = place.reopen().await;
+    let (people, same) = open(&place).await;
+    assert_eq!((same == first, name_of(&people, &first).await), (true, owner()));
+
+    std::fs::remove_file(&file).unwrap();
+    let place = place.reopen().await;
+    let (people, second) = open(&place).await;
+    assert_ne!(second, first);
+    assert_eq!((name_of(&people, &first).await, name_of(&people, &second).await), (None, owner()));
+    let database = std::fs::read(place.store.file()).unwrap();
+    let stored = |text: &str| database.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+    assert!(!stored(&first) && !stored(&second), "the store has digests alone");
+}
+
+#[tokio::test]
+async fn a_file_with_another_token_is_told() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    let ada = people.add_token(NewToken::new("phone", "ada", "main")).await.unwrap().0;
+    let file = people.owner_token_file();
+    // The token of another person is no owner's token either.
+    for text in ["", "something else", &ada] {
+        std::fs::write(&file, text).unwrap();
+        let error = People::open(place.store.clone(), "main").await.unwrap_err();
+        assert!(matches!(error, PeopleError::Replaced { .. }), "{error}");
+        assert!(error.to_string().contains("gateway.token does not hold the token"), "{error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let error = People::open(place.store.clone(), "main").await.unwrap_err();
+    assert!(matches!(error, PeopleError::TokenFile { action: "read", .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_others_could_read_is_closed_to_them() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    let file = people.owner_token_file();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    open(&place).await;
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_token_counts_until_it_expires_or_is_revoked_or_its_person_is_blocked() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    let soon = START.after(Duration::from_mins(5));
+    let (phone, record) =
+        people.add_token(NewToken::new("phone", "ada", "main").with_role(Role::Approver)).await.unwrap();
+    assert_eq!((record.person.as_str(), record.role), ("ada", Role::Approver));
+    let limited = NewToken::new("limited", "ada", "other").with_role(Role::User).with_expiry(soon);
+    let limited = people.add_token(limited).await.unwrap().0;
+    let ada = |role| Some(("ada".to_owned(), role));
+    assert_eq!(name_of(&people, &phone).await, ada(Role::Approver));
+    assert_eq!(name_of(&people, &limited).await, ada(Role::User));
+    assert_eq!(place.store.person("ada".to_owned()).await.unwrap().unwrap().agent, "main");
+
+    // What was begun with a token ends with it.
+    let (with_phone, with_limited) = (
+        people.authenticate(&phone).await.unwrap().unwrap(),
+        people.authenticate(&limited).await.unwrap().unwrap(),
+    );
+    place.clock.set(soon);
+    assert_eq!(name_of(&people, &limited).await, None);
+    with_limited.revocation.token_revoked().await;
+    assert!(people.still_counts(&with_phone).await.unwrap());
+
+    assert!(people.block("ada").await.unwrap());
+    with_phone.revocation.token_revoked().await;
+    with_phone.revocation.principal_revoked().await;
+    assert_eq!(name_of(&people, &phone).await, None);
+    assert!(!people.still_counts(&with_phone).await.unwrap());
+    assert!(!people.block("ada").await.unwrap(), "already");
+    let refused = people.add_token(NewToken::new("new", "ada", "main")).await.unwrap_err().to_string();
+    assert!(refused.contains("`ada` is blocked"), "{refused}");
+    assert!(people.unblock("ada").await.unwrap());
+    assert_eq!(name_of(&people, &phone).await, ada(Role::Approver));
+
+    let again = people.authenticate(&phone).await.unwrap().unwrap();
+    assert!(people.revoke_token("phone").await.unwrap());
+    again.revocation.token_revoked().await;
+    assert_eq!(name_of(&people, &phone).await, None);
+    assert!(!people.revoke_token("phone").await.unwrap());
+    assert!(matches!(people.revoke_token(OWNER).await, Err(PeopleError::OwnerToken)));
+
+    // An expired one is removed later.
+    let names = async || place.store.tokens().await.unwrap().into_iter().map(|token| token.name);
+    assert_eq!(names().await.collect::<Vec<_>>(), ["limited", OWNER]);
+    place.clock.set(soon.after(Duration::from_hours(31 * 24)));
+    place.store.clean_up().await.unwrap();
+    assert_eq!(names().await.collect::<Vec<_>>(), [OWNER]);
+    assert!(place.store.last_clean_up().unwrap().removed > 0);
+}
+
+#[tokio::test]
+async fn a_token_that_would_give_more_or_has_no_name_is_refused() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    people.add_token(NewToken::new("phone", "ada", "main")).await.unwrap();
+    let new = |name: &str, person: &str| NewToken::new(name, person, "main");
+    for (token, reason) in [
+        (new("phone", "ada"), "there is a token `phone`"),
+        (new("", "ada"), "1 to 64 letters"),
+        (new("a/b", "ada"), "1 to 64 letters"),
+        (new("x", "grüße"), "1 to 64 letters"),
+        (new("x", &"x".repeat(65)), "1 to 64 letters"),
+        (new("x", "ada").with_role(Role::Approver), "`ada` is user"),
+        (new("x", "bob").with_role(Role::Owner), "`owner` is the owner"),
+        (new("x", "bob").with_expiry(START), "expired already"),
+    ] {
+        let error = people.add_token(token).await.unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    assert!(place.store.person("bob".to_owned()).await.unwrap().is_none());
+    let error = people.block(OWNER).await.unwrap_err().to_string();
+    assert!(error.contains("cannot be blocked"), "{error}");
+    assert!(people.block("nobody").await.is_err());
+}
+
+#[tokio::test]
+async fn a_person_sees_their_sessions_and_those_below() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    let token = people.add_token(NewToken::new("phone", "ada", "main")).await.unwrap().0;
+    let ada = people.authenticate(&token).await.unwrap().unwrap().person;
+    let own = SessionKey::person("main", "ada").unwrap();
+    let (below, further) = (SessionKey::sub("main", "1").unwrap(), SessionKey::sub("main", "2").unwrap());
+    let store = &place.store;
+    store.open_session(own.clone(), Some("ada".to_owned()), None).await.unwrap();
+    store.open_session(below.clone(), None, Some(own.clone())).await.unwrap();
+    store.open_session(further.clone(), Some("bob".to_owned()), Some(below.clone())).await.unwrap();
+    place.accept("1", "bob").await;
+    for (session, sees) in [(&own, true), (&below, true), (&further, true), (&key("bob"), false)] {
+        assert_eq!(ada.may_see(store, session).await.unwrap(), sees, "{session}");
+    }
+    let seen = SessionFilter { seen_by: ada.seen_by(), ..SessionFilter::default() };
+    let listed = store.sessions(seen.clone()).await.unwrap();
+    assert_eq!(listed.iter().map(|session| &session.key).collect::<Vec<_>>(), [&own, &below, &further]);
+    let waiting = SessionFilter { status: Some(SessionStatus::Waiting), ..SessionFilter::default() };
+    assert_eq!(store.sessions(waiting.clone()).await.unwrap()[0].key, key("bob"));
+    assert!(store.sessions(SessionFilter { seen_by: ada.seen_by(), ..waiting }).await.unwrap().is_empty());
+
+    let filter = EventFilter { person: ada.seen_by(), ..EventFilter::default() };
+    let events = store.events(0, filter, 100).await.unwrap();
+    let of =
+        |session: &SessionKey| events.iter().filter(|event| event.session.as_ref() == Some(session)).count();
+    assert_eq!([of(&own), of(&below), of(&further), of(&key("bob"))], [1, 1, 1, 0]);
+    assert!(
+        events.iter().all(|event| event.session.is_some() || event.data["person"] == "ada"),
+        "{events:?}"
+    );
+
+    let counts = Counts { sessions: 3, ..Counts::default() };
+    assert_eq!(store.counts(ada.seen_by()).await.unwrap(), counts);
+    assert_eq!(store.counts(None).await.unwrap(), Counts { sessions: 4, queued: 1, ..counts });
+}

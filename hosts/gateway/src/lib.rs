@@ -32,15 +32,21 @@
 //! # Ok(()) }
 //! ```
 
+mod backup;
+pub mod client;
 mod fail_points;
+mod gateway;
 pub mod http;
 mod outbox;
 mod people;
 mod questions;
 mod session_key;
 mod sessions;
+mod settings;
 mod store;
 
+pub use backup::{BackupError, back_up, restore};
+pub use gateway::{Gateway, GatewayError, GatewayOptions};
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
@@ -48,6 +54,7 @@ pub use people::{
 pub use questions::{NobodyAtHand, QuestionError, Questions};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
+pub use settings::{GatewaySettings, SessionSettings};
 pub use store::{
     Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery,
     DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Message, MessageId,

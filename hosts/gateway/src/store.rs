@@ -140,6 +140,11 @@ impl Store {
         }
     }
 
+    /// Returns true if a process has the store of a data directory open. Blocks briefly.
+    pub fn is_in_use(directory: &Path) -> bool {
+        files::is_in_use(&directory.join(FILE))
+    }
+
     /// The file.
     pub fn file(&self) -> &Path {
         &self.0.file

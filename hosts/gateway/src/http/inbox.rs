@@ -97,9 +97,8 @@ pub(super) async fn outcome(state: &HttpState, id: MessageId) -> Result<Outcome,
         (_, Some(RunState::Running)) => "running",
         (_, Some(RunState::Waiting)) => "waiting",
         (_, Some(RunState::Answered)) => "answered",
-        (_, Some(RunState::Failed)) => "failed",
-        // The run is kept longer than the message.
-        (MessageState::Claimed | MessageState::Consumed, None) => "running",
+        // A run is kept longer than its messages, so that it is never missing.
+        (_, Some(RunState::Failed) | None) => "failed",
     };
     let is_final = matches!(status, "cancelled" | "answered" | "failed");
     let mut shown = json!({

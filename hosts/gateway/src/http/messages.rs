@@ -228,9 +228,7 @@ fn page(
 /// A transcript that cannot be read; only the owner is told where it is.
 fn unreadable(caller: &Caller, reason: &str) -> Problem {
     tracing::error!(%reason, "the transcript of a session cannot be read");
-    let text = match caller.is_manager() {
-        true => reason,
-        false => "the messages of this session cannot be read; tell the owner",
-    };
+    let for_others = "the messages of this session cannot be read; tell the owner";
+    let text = if caller.is_manager() { reason } else { for_others };
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }

@@ -35,6 +35,7 @@ pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 
 use toolkit_serve::axum::Router;
+use toolkit_serve::axum::extract::DefaultBodyLimit;
 use toolkit_serve::axum::http::header::CACHE_CONTROL;
 use toolkit_serve::axum::http::{HeaderValue, StatusCode};
 use toolkit_serve::axum::middleware::map_response;
@@ -60,6 +61,8 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         .method_not_allowed_fallback(async || {
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method")
         })
+        // `Bounded` has limited the body.
+        .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
     Addressed::local(Authenticated::new(Bounded::new(router), people))
 }

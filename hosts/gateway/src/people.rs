@@ -10,7 +10,7 @@ mod wrong_tokens;
 
 pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -151,6 +151,15 @@ impl People {
     pub async fn add_token(&self, token: NewToken) -> Result<(String, TokenRecord), PeopleError> {
         let text = toolkit_serve::new_token().map_err(PeopleError::Random)?;
         let record = self.0.store.add_token(token, digest(&text)).await?;
+        // Expired ones that nobody used any more were removed without a word.
+        let kept: HashSet<String> = self.0.store.digests(None).await?.into_iter().collect();
+        self.used().tokens.retain(|digest, revocation| {
+            let is_kept = kept.contains(digest);
+            if !is_kept {
+                revocation.revoke_token();
+            }
+            is_kept
+        });
         Ok((text, record))
     }
 
@@ -171,7 +180,7 @@ impl People {
     /// Blocks a person, and ends what was begun with their tokens. Returns false if they are blocked already.
     pub async fn block(&self, name: &str) -> Result<bool, StoreError> {
         let is_new = self.0.store.block_person(name.to_owned(), true).await?;
-        for digest in self.0.store.digests_of(name.to_owned()).await? {
+        for digest in self.0.store.digests(Some(name.to_owned())).await? {
             self.end_token(&digest);
         }
         if let Some(revocation) = self.used().people.remove(name) {

@@ -77,12 +77,14 @@ fn not_found(id: i64) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, format!("this session has no message {id}"))
 }
 
-struct Outcome {
+/// What became of a message so far.
+pub(super) struct Outcome {
+    /// True if it stays so.
     is_final: bool,
-    shown: Value,
+    pub(super) shown: Value,
 }
 
-async fn outcome(state: &HttpState, id: MessageId) -> Result<Outcome, Problem> {
+pub(super) async fn outcome(state: &HttpState, id: MessageId) -> Result<Outcome, Problem> {
     let store = state.store();
     let message = store.message(id).await?.ok_or_else(|| not_found(id.0))?;
     let run = match &message.run {
@@ -95,9 +97,8 @@ async fn outcome(state: &HttpState, id: MessageId) -> Result<Outcome, Problem> {
         (_, Some(RunState::Running)) => "running",
         (_, Some(RunState::Waiting)) => "waiting",
         (_, Some(RunState::Answered)) => "answered",
-        (_, Some(RunState::Failed)) => "failed",
-        // The run is kept longer than the message.
-        (MessageState::Claimed | MessageState::Consumed, None) => "running",
+        // A run is kept longer than its messages, so that it is never missing.
+        (_, Some(RunState::Failed) | None) => "failed",
     };
     let is_final = matches!(status, "cancelled" | "answered" | "failed");
     let mut shown = json!({

@@ -57,7 +57,7 @@ impl Live {
             self.observation = Some(observation);
             // A run that was over when the view began is in the transcript.
             let is_over = so_far.iter().any(|observed| ends_run(&observed.event));
-            if !so_far.is_empty() && !(is_first && is_over) {
+            if !(so_far.is_empty() || is_first && is_over) {
                 return Seen::Events(so_far);
             }
         }

@@ -13,10 +13,11 @@ use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
 
 use super::caller::Caller;
+use super::inbox;
 use super::query::{Body, Query};
-use super::session_paths::{Named, find, find_begun};
+use super::session_paths::{Named, find};
 use super::state::HttpState;
-use crate::store::{Acceptance, MessageId, MessageState, NewMessage, Target};
+use crate::store::{Acceptance, MessageId, NewMessage, Target};
 use crate::{LOCAL_ACCOUNT, LOCAL_CHANNEL, SessionKey};
 
 /// The messages of one page, if nothing else is asked for, and at most.
@@ -56,11 +57,11 @@ async fn send(
         .with_sender(caller.name())
         .with_person(caller.name())
         .with_reply_to(reply_to(&key));
-    let (id, status, is_repeated) = match state.sessions().send(message).await? {
-        Acceptance::Accepted { id } => (id, MessageState::Queued, false),
-        Acceptance::Again { id, state: status } => {
+    let (id, is_repeated) = match state.sessions().send(message).await? {
+        Acceptance::Accepted { id } => (id, false),
+        Acceptance::Again { id, .. } => {
             check_same(&state, id, &key, &body).await?;
-            (id, status, true)
+            (id, true)
         }
         Acceptance::QueueFull { limit } => {
             let text = format!(
@@ -69,7 +70,8 @@ async fn send(
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).with("limit", limit));
         }
     };
-    let answer = json!({ "id": id, "session": key, "state": status, "repeated": is_repeated });
+    let mut answer = inbox::outcome(&state, id).await?.shown;
+    answer["repeated"] = is_repeated.into();
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }
 
@@ -188,8 +190,8 @@ async fn read(
     let before: Option<u64> = query.number("before", 1, u64::MAX)?;
     let with_tools = query.flag("includeTools")?;
     query.finish()?;
-    let record = find_begun(&state, &caller, &path?).await?;
-    let Some(transcript) = record.transcript else {
+    let Named { record, .. } = find(&state, &caller, &path?).await?;
+    let Some(transcript) = record.and_then(|record| record.transcript) else {
         return Ok(Json(json!({ "messages": [], "hasMore": false })));
     };
     let transcripts = state.transcripts().clone();
@@ -226,9 +228,7 @@ fn page(
 /// A transcript that cannot be read; only the owner is told where it is.
 fn unreadable(caller: &Caller, reason: &str) -> Problem {
     tracing::error!(%reason, "the transcript of a session cannot be read");
-    let text = match caller.is_manager() {
-        true => reason,
-        false => "the messages of this session cannot be read; tell the owner",
-    };
+    let for_others = "the messages of this session cannot be read; tell the owner";
+    let text = if caller.is_manager() { reason } else { for_others };
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }

@@ -46,7 +46,7 @@ impl Query {
     /// Takes a number within limits.
     pub(super) fn number<T>(&mut self, name: &'static str, least: T, most: T) -> Result<Option<T>, Problem>
     where
-        T: FromStr + PartialOrd + std::fmt::Display,
+        T: FromStr + Copy + PartialOrd + std::fmt::Display,
     {
         let Some(text) = self.one(name)? else { return Ok(None) };
         let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));

@@ -120,15 +120,22 @@ async fn shown(state: &HttpState, record: SessionRecord) -> Result<Value, Proble
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// The label; null takes it away.
     #[serde(default, deserialize_with = "given")]
-    label: Option<Option<String>>,
+    label: LabelChange,
     archived: Option<bool>,
 }
 
-/// Tells null from a missing field.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+#[derive(Default)]
+enum LabelChange {
+    /// The field is missing.
+    #[default]
+    None,
+    /// Null takes the label away.
+    To(Option<String>),
+}
+
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LabelChange, D::Error> {
+    Option::deserialize(deserializer).map(LabelChange::To)
 }
 
 async fn change(
@@ -139,7 +146,7 @@ async fn change(
 ) -> Result<Json<Value>, Problem> {
     let Path(text) = path?;
     let record = find_begun(&state, &caller, &text).await?;
-    if let Some(label) = change.label {
+    if let LabelChange::To(label) = change.label {
         set_label(&state, &caller, &record, label).await?;
     }
     if let Some(archived) = change.archived {
@@ -163,9 +170,10 @@ async fn set_label(
         let other = state.store().labelled(record.key.agent().to_owned(), label.clone()).await?;
         if let Some(other) = other.filter(|other| other.key != record.key) {
             // A session of somebody else is not named.
-            let name = match caller.may_see(state.store(), &other.key).await? {
-                true => format!("the session `{}`", other.key),
-                false => "another session of this agent".to_owned(),
+            let name = if caller.may_see(state.store(), &other.key).await? {
+                format!("the session `{}`", other.key)
+            } else {
+                "another session of this agent".to_owned()
             };
             let text = format!("this label belongs to {name}; take another one");
             return Err(Problem::new(StatusCode::CONFLICT, text));

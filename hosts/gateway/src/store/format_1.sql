@@ -162,4 +162,3 @@ CREATE INDEX tokens_by_expiry ON tokens (expires_at) WHERE expires_at IS NOT NUL
 
 -- The sessions of a person, and from them those below.
 CREATE INDEX sessions_by_person ON sessions (person) WHERE person IS NOT NULL;
-CREATE INDEX events_by_person ON events (person, seq) WHERE person IS NOT NULL;

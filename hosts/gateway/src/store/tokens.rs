@@ -190,10 +190,11 @@ impl Store {
         .await
     }
 
-    /// Returns the digests of the tokens of a person.
-    pub async fn digests_of(&self, person: String) -> Result<Vec<String>, StoreError> {
+    /// Returns the digests of the tokens of a person, or of all.
+    pub async fn digests(&self, person: Option<String>) -> Result<Vec<String>, StoreError> {
         self.read(move |connection| {
-            let mut statement = connection.prepare_cached("SELECT digest FROM tokens WHERE person = ?1")?;
+            let sql = "SELECT digest FROM tokens WHERE ?1 IS NULL OR person = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
         })
         .await

@@ -5,6 +5,7 @@ mod at_work;
 mod common;
 mod crashes;
 mod files;
+mod http;
 mod inbox;
 mod kills;
 mod outbox;

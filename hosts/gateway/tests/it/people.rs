@@ -10,9 +10,11 @@ use toolkit_gateway::{
 
 use crate::common::{Place, START, key};
 
-async fn name_of(people: &People, token: &str) -> Option<(String, Role)> {
-    let access = people.authenticate(token).await.unwrap()?;
-    Some((access.person.name().to_owned(), access.person.role()))
+/// The name and the role of the one who has a token.
+async fn who(people: &People, token: &str) -> String {
+    let access = people.authenticate(token).await.unwrap();
+    access
+        .map_or("nobody".to_owned(), |access| format!("{} {:?}", access.person.name(), access.person.role()))
 }
 
 async fn open(place: &Place) -> (People, String) {
@@ -21,28 +23,27 @@ async fn open(place: &Place) -> (People, String) {
     (people, token.trim().to_owned())
 }
 
-fn owner() -> Option<(String, Role)> {
-    Some((OWNER.to_owned(), Role::Owner))
-}
-
 #[tokio::test]
 async fn the_owners_token_is_made_once_and_again_if_its_file_was_deleted() {
     let place = Place::new().await;
     let (people, first) = open(&place).await;
     let file = people.owner_token_file();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(name_of(&people, &first).await, owner());
-    assert_eq!(name_of(&people, &first.to_uppercase()).await, None);
+    assert_eq!(who(&people, &first).await, "owner Owner");
+    assert_eq!(who(&people, &first.to_uppercase()).await, "nobody");
 
     let place = place.reopen().await;
     let (people, same) = open(&place).await;
-    assert_eq!((same == first, name_of(&people, &first).await), (true, owner()));
+    assert_eq!((same == first, who(&people, &first).await), (true, "owner Owner".to_owned()));
 
     std::fs::remove_file(&file).unwrap();
     let place = place.reopen().await;
     let (people, second) = open(&place).await;
     assert_ne!(second, first);
-    assert_eq!((name_of(&people, &first).await, name_of(&people, &second).await), (None, owner()));
+    assert_eq!(
+        (who(&people, &first).await, who(&people, &second).await),
+        ("nobody".to_owned(), "owner Owner".to_owned())
+    );
     let database = std::fs::read(place.store.file()).unwrap();
     let stored = |text: &str| database.windows(text.len()).any(|bytes| bytes == text.as_bytes());
     assert!(!stored(&first) && !stored(&second), "the store has digests alone");
@@ -87,9 +88,8 @@ async fn a_token_counts_until_it_expires_or_is_revoked_or_its_person_is_blocked(
     assert_eq!((record.person.as_str(), record.role), ("ada", Role::Approver));
     let limited = NewToken::new("limited", "ada", "other").with_role(Role::User).with_expiry(soon);
     let limited = people.add_token(limited).await.unwrap().0;
-    let ada = |role| Some(("ada".to_owned(), role));
-    assert_eq!(name_of(&people, &phone).await, ada(Role::Approver));
-    assert_eq!(name_of(&people, &limited).await, ada(Role::User));
+    assert_eq!(who(&people, &phone).await, "ada Approver");
+    assert_eq!(who(&people, &limited).await, "ada User");
     assert_eq!(place.store.person("ada".to_owned()).await.unwrap().unwrap().agent, "main");
 
     // What was begun with a token ends with it.
@@ -98,25 +98,25 @@ async fn a_token_counts_until_it_expires_or_is_revoked_or_its_person_is_blocked(
         people.authenticate(&limited).await.unwrap().unwrap(),
     );
     place.clock.set(soon);
-    assert_eq!(name_of(&people, &limited).await, None);
+    assert_eq!(who(&people, &limited).await, "nobody");
     with_limited.revocation.token_revoked().await;
     assert!(people.still_counts(&with_phone).await.unwrap());
 
     assert!(people.block("ada").await.unwrap());
     with_phone.revocation.token_revoked().await;
     with_phone.revocation.principal_revoked().await;
-    assert_eq!(name_of(&people, &phone).await, None);
+    assert_eq!(who(&people, &phone).await, "nobody");
     assert!(!people.still_counts(&with_phone).await.unwrap());
     assert!(!people.block("ada").await.unwrap(), "already");
     let refused = people.add_token(NewToken::new("new", "ada", "main")).await.unwrap_err().to_string();
     assert!(refused.contains("`ada` is blocked"), "{refused}");
     assert!(people.unblock("ada").await.unwrap());
-    assert_eq!(name_of(&people, &phone).await, ada(Role::Approver));
+    assert_eq!(who(&people, &phone).await, "ada Approver");
 
     let again = people.authenticate(&phone).await.unwrap().unwrap();
     assert!(people.revoke_token("phone").await.unwrap());
     again.revocation.token_revoked().await;
-    assert_eq!(name_of(&people, &phone).await, None);
+    assert_eq!(who(&people, &phone).await, "nobody");
     assert!(!people.revoke_token("phone").await.unwrap());
     assert!(matches!(people.revoke_token(OWNER).await, Err(PeopleError::OwnerToken)));
 

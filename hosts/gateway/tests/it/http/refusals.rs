@@ -1,0 +1,167 @@
+use super::*;
+
+fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Request<Full<Bytes>> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(body.to_owned().into()).unwrap()
+}
+
+/// Sends a request, and returns the status and the detail of the problem.
+async fn refused(gateway: &Gateway, request: Request<Full<Bytes>>) -> (u16, String) {
+    let answer = gateway.send(request).await;
+    let status = answer.status().as_u16();
+    let problem: Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(answer.headers()["content-type"], "application/problem+json", "{problem}");
+    assert_eq!(answer.headers()["cache-control"], "no-store");
+    assert_eq!(problem["status"], status);
+    (status, problem["detail"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn every_bad_request_is_answered_with_what_is_wrong() {
+    let gateway = Gateway::start().await;
+    let message = gateway.message("main", &gateway.owner, "plain a").await;
+    gateway.outcome("main", &gateway.owner, message).await;
+    let token = format!("Bearer {}", gateway.owner);
+    let token = token.as_str();
+    let messages = "/v1/sessions/main/messages";
+    let long = "x".repeat(2 << 20);
+    let huge = "x".repeat(5 << 20);
+    let text = |text: &str| json!({ "text": text }).to_string();
+    for (method, path, kind, body, status, detail) in [
+        ("GET", "/", "", String::new(), 404, "nothing at this path"),
+        ("GET", "/v1/session", "", String::new(), 404, "nothing at this path"),
+        ("DELETE", "/v1/sessions", "", String::new(), 405, "does not take this method"),
+        ("PUT", messages, "json", text("a"), 405, "does not take this method"),
+        ("POST", messages, "text/plain", text("a"), 415, "application/json"),
+        ("POST", messages, "", text("a"), 415, "application/json"),
+        ("POST", messages, "json", "{".to_owned(), 400, "JSON"),
+        ("POST", messages, "json", "{}".to_owned(), 422, "missing field `text`"),
+        ("POST", messages, "json", json!({ "text": 1 }).to_string(), 422, "invalid type"),
+        (
+            "POST",
+            messages,
+            "json",
+            json!({ "text": "a", "person": "b" }).to_string(),
+            422,
+            "unknown field `person`",
+        ),
+        ("POST", messages, "json", text(" \n"), 422, "is empty"),
+        ("POST", messages, "json", json!({ "text": "a", "id": "" }).to_string(), 422, "1 to 128 bytes"),
+        (
+            "POST",
+            messages,
+            "json",
+            json!({ "text": "a", "id": "a\n" }).to_string(),
+            422,
+            "control characters",
+        ),
+        ("POST", messages, "json", text(&long), 422, "the limit is"),
+        ("POST", messages, "json", text(&huge), 413, "4194304 bytes at most"),
+        ("POST", "/v1/sessions/agent:none:main/messages", "json", text("a"), 404, "no agent `none`"),
+        ("POST", "/v1/sessions/agent:main:sub:x/messages", "json", text("a"), 404, "no session"),
+        ("GET", "/v1/sessions/nonsense", "", String::new(), 400, "is no key of a session"),
+        ("GET", "/v1/sessions/agent:main:a:b:c:d", "", String::new(), 400, "no kind of peer"),
+        ("GET", "/v1/sessions/%ff", "", String::new(), 400, "UTF-8"),
+        ("GET", "/v1/sessions/telegram:user:7", "", String::new(), 404, "no session `telegram:user:7`"),
+        ("GET", "/v1/sessions/main/inbox/x", "", String::new(), 400, "`x`"),
+        ("GET", "/v1/sessions/main/inbox/999", "", String::new(), 404, "no message 999"),
+        ("GET", "/v1/sessions/main/inbox/1?waitSeconds=61", "", String::new(), 400, "from 0 to 60"),
+        ("GET", "/v1/sessions?limit=0", "", String::new(), 400, "from 1 to 500"),
+        ("GET", "/v1/sessions?limit=1&limit=2", "", String::new(), 400, "given twice"),
+        ("GET", "/v1/sessions?kind=other", "", String::new(), 400, "unknown variant `other`"),
+        ("GET", "/v1/sessions?status=busy", "", String::new(), 400, "unknown variant `busy`"),
+        ("GET", "/v1/sessions?cursor=abc", "", String::new(), 400, "`nextCursor`"),
+        ("GET", "/v1/sessions?person=ada", "", String::new(), 400, "no parameter `person`"),
+        ("GET", "/v1/status?x=1", "", String::new(), 400, "this path takes none"),
+        ("GET", "/v1/sessions/main/messages?before=-1", "", String::new(), 400, "a number"),
+        ("GET", "/v1/outbox?state=gone", "", String::new(), 400, "unknown variant `gone`"),
+        ("GET", "/v1/events?session=agent:main:sub:x", "", String::new(), 404, "no session"),
+        ("GET", "/v1/events?after=x", "", String::new(), 400, "a number"),
+        (
+            "PATCH",
+            "/v1/sessions/main",
+            "json",
+            json!({ "label": "" }).to_string(),
+            422,
+            "1 to 100 characters",
+        ),
+        (
+            "PATCH",
+            "/v1/sessions/main",
+            "json",
+            json!({ "lable": "a" }).to_string(),
+            422,
+            "unknown field `lable`",
+        ),
+        ("PATCH", "/v1/sessions/agent:main:sub:x", "json", "{}".to_owned(), 404, "no session"),
+        ("POST", "/v1/sessions/agent:main:sub:x/cancel", "", String::new(), 404, "no session"),
+    ] {
+        let kind = if kind == "json" { "application/json" } else { kind };
+        let mut headers = vec![("authorization", token)];
+        if !kind.is_empty() {
+            headers.push(("content-type", kind));
+        }
+        let (found, told) = refused(&gateway, request(method, path, &headers, &body)).await;
+        assert_eq!(found, status, "{method} {path}: {told}");
+        assert!(told.contains(detail), "{method} {path}: {told}");
+    }
+    let headers = [("authorization", token), ("last-event-id", "x")];
+    let (status, told) = refused(&gateway, request("GET", "/v1/events", &headers, "")).await;
+    assert_eq!(status, 400, "{told}");
+}
+
+#[tokio::test]
+async fn only_the_header_with_a_token_opens_anything() {
+    let gateway = Gateway::start().await;
+    let owner = gateway.owner.as_str();
+    let bearer = format!("Bearer {owner}");
+    let (basic, cookie) = (format!("Basic {owner}"), format!("token={owner}; Authorization=Bearer {owner}"));
+    let in_query = format!("/v1/status?token={owner}&access_token={owner}");
+    for (path, headers) in [
+        ("/v1/status", vec![]),
+        ("/v1/status", vec![("cookie", cookie.as_str())]),
+        (in_query.as_str(), vec![]),
+        ("/v1/status", vec![("authorization", basic.as_str())]),
+        ("/v1/status", vec![("authorization", owner)]),
+        ("/v1/status", vec![("authorization", "Bearer ")]),
+        ("/v1/status", vec![("authorization", bearer.as_str()), ("authorization", bearer.as_str())]),
+        ("/v1/events", vec![("cookie", cookie.as_str())]),
+        ("/v1/tokens", vec![("cookie", cookie.as_str())]),
+        ("/not/there", vec![]),
+        ("/healthz/x", vec![]),
+    ] {
+        let (status, told) = refused(&gateway, request("GET", path, &headers, "")).await;
+        assert_eq!(status, 401, "{path} {headers:?}: {told}");
+        assert!(!told.contains(owner));
+    }
+    let answer = gateway.send(request("GET", "/healthz", &[], "")).await;
+    assert_eq!((answer.status().as_u16(), &answer.body()[..]), (200, &br#"{"status":"ok"}"#[..]));
+    gateway.state.set_about(|about| about.problems.push("the channel `x` is not reached".to_owned()));
+    let answer = gateway.send(request("GET", "/healthz", &[], "")).await;
+    assert_eq!(&answer.body()[..], br#"{"status":"degraded"}"#);
+    let ada = gateway.person("ada").await;
+    assert_eq!(gateway.get("/v1/status", owner).await["problems"], json!(["the channel `x` is not reached"]));
+    assert_eq!(gateway.get("/v1/status", &ada).await["problems"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_request_for_another_host_or_from_another_page_is_refused() {
+    let gateway = Gateway::start().await;
+    let token = format!("Bearer {}", gateway.owner);
+    for (path, header, value, status) in [
+        ("/v1/status", "host", "evil.test", 421),
+        ("/healthz", "host", "evil.test", 421),
+        ("/v1/status", "origin", "http://evil.test", 403),
+        ("/v1/events", "origin", "null", 403),
+        ("/v1/status", "sec-fetch-site", "cross-site", 403),
+    ] {
+        let headers = [("authorization", token.as_str()), (header, value)];
+        let (found, told) = refused(&gateway, request("GET", path, &headers, "")).await;
+        assert_eq!(found, status, "{path} {header}: {told}");
+    }
+    let headers = [("authorization", token.as_str()), ("origin", "http://localhost:5173")];
+    assert_eq!(gateway.send(request("GET", "/v1/status", &headers, "")).await.status().as_u16(), 200);
+}

@@ -33,10 +33,16 @@
 //! ```
 
 mod fail_points;
+mod moment;
+mod recurrence;
 mod session_key;
 mod sessions;
 mod store;
 
+pub use recurrence::{
+    CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
+    ZoneError,
+};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{

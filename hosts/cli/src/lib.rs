@@ -16,6 +16,7 @@
 //! toolkit agent "Fix the failing test"
 //! toolkit chat
 //! toolkit acp
+//! toolkit cron next "0 9 * * mon-fri" --zone Europe/Berlin
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
@@ -86,7 +87,8 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
+//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors; `gateway` shows when
+//! scheduled jobs are due. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 #[cfg(feature = "agent")]
 mod acp;
@@ -101,6 +103,8 @@ mod completions;
 mod config;
 mod confirm;
 mod console;
+#[cfg(feature = "gateway")]
+mod cron;
 mod definitions;
 mod describe;
 mod docs;

@@ -9,6 +9,8 @@ use crate::call;
 use crate::chat;
 use crate::completions::{self, CommandParts};
 use crate::config;
+#[cfg(feature = "gateway")]
+use crate::cron;
 use crate::describe;
 use crate::docs::{self, DocsRequest};
 #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
@@ -143,6 +145,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| chat::command(), request: |matches| Ok(run(chat::request(matches))) },
     #[cfg(feature = "agent")]
     Subcommand { command: |_| acp::command(), request: |matches| Ok(at_once(acp::request(matches))) },
+    #[cfg(feature = "gateway")]
+    Subcommand { command: |_| cron::command(), request: |matches| Ok(at_once(cron::request(matches)?)) },
 ];
 
 /// Returns the command without the shared options and without the arguments of `call`.

@@ -37,9 +37,11 @@ pub mod client;
 mod fail_points;
 mod gateway;
 pub mod http;
+mod moment;
 mod outbox;
 mod people;
 mod questions;
+mod recurrence;
 mod session_key;
 mod sessions;
 mod settings;
@@ -52,6 +54,10 @@ pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
 };
 pub use questions::{NobodyAtHand, QuestionError, Questions};
+pub use recurrence::{
+    CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
+    ZoneError,
+};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{GatewaySettings, SessionSettings};

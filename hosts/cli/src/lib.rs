@@ -62,6 +62,7 @@
 //! | 4 | the arguments do not fit the tool |
 //! | 5 | the tool or the call is denied |
 //! | 6 | the toolkit cannot start |
+//! | 78 | the gateway cannot start before its configuration is changed |
 //! | 124 | the call took too long |
 //! | 129 | the call was cancelled by SIGHUP |
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
@@ -114,6 +115,8 @@ mod exit;
 mod explain;
 mod flags;
 mod format;
+#[cfg(feature = "gateway")]
+mod gateway;
 mod history;
 mod kinds;
 mod lint;
@@ -132,6 +135,8 @@ mod save;
 mod schema;
 #[cfg(feature = "mcp")]
 mod server_status;
+#[cfg(feature = "gateway")]
+mod sessions;
 mod shape;
 mod signals;
 mod subcommand;

@@ -70,7 +70,7 @@ pub async fn back_up(store: &Store, transcripts: &Path, to: &Path) -> Result<(),
 /// # Errors
 ///
 /// There is no backup, a gateway uses the data directory, or a file cannot be written. What was there is left or moved, and never removed.
-pub async fn restore(from: &Path, data_dir: &Path) -> Result<Option<PathBuf>, BackupError> {
+pub async fn restore(from: &Path, data_dir: &Path) -> Result<PathBuf, BackupError> {
     if !from.join(STORE).is_file() {
         return Err(BackupError::NoBackup { path: from.to_owned() });
     }
@@ -90,11 +90,7 @@ pub async fn restore(from: &Path, data_dir: &Path) -> Result<Option<PathBuf>, Ba
         store.settle_restored().await?;
     }
     store.close().await;
-    if wrong.is_empty() {
-        Ok(Some(moved))
-    } else {
-        Err(BackupError::Damaged { path: from.to_owned(), wrong })
-    }
+    if wrong.is_empty() { Ok(moved) } else { Err(BackupError::Damaged { path: from.to_owned(), wrong }) }
 }
 
 fn put_in_place(from: &Path, data_dir: &Path) -> Result<PathBuf, BackupError> {

@@ -3,6 +3,7 @@
 mod events;
 
 pub use events::{EventStream, ServerEvent};
+pub use toolkit_serve::axum::http::Method;
 
 use std::fmt;
 use std::fs;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use toolkit_serve::axum::http::{Method, header};
+use toolkit_serve::axum::http::header;
 
 use crate::gateway::AddressFile;
 use crate::people::OWNER_TOKEN_FILE;

@@ -8,6 +8,7 @@ mod upkeep;
 mod workspaces;
 
 pub(crate) use address_file::AddressFile;
+pub(crate) use agents::names as agent_names;
 pub use error::GatewayError;
 
 use std::fmt;

@@ -45,6 +45,7 @@ mod recurrence;
 mod session_key;
 mod sessions;
 mod settings;
+mod stand_in;
 mod store;
 
 pub use backup::{BackupError, back_up, restore};
@@ -61,6 +62,7 @@ pub use recurrence::{
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{GatewaySettings, SessionSettings};
+pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery,
     DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Message, MessageId,

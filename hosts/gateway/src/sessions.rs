@@ -130,7 +130,22 @@ impl Sessions {
         agents: impl Agents,
         options: SessionsOptions,
     ) -> Result<Self, StoreError> {
-        let sessions = Self(Arc::new(Inner {
+        let sessions = Self::at_rest(store, agents, options);
+        // Whoever waited has to wait anew.
+        sessions.0.store.end_all_waits().await?;
+        sessions.0.store.give_up_all_slots().await?;
+        // Those that go on come first.
+        let left = sessions.0.store.runs_in_flight().await?;
+        let left = left.into_iter().map(|run| (run, Recovering::new(&sessions.0))).collect();
+        sessions.0.runs.spawn(recover::go_on(Arc::clone(&sessions.0), left));
+        let dispatching = tokio::spawn(dispatch(Arc::clone(&sessions.0)));
+        *sessions.0.dispatching.lock().unwrap_or_else(PoisonError::into_inner) = Some(dispatching);
+        Ok(sessions)
+    }
+
+    /// The sessions of a store in which nothing runs: messages wait for the next start.
+    pub(crate) fn at_rest(store: Store, agents: impl Agents, options: SessionsOptions) -> Self {
+        Self(Arc::new(Inner {
             store,
             agents: Arc::new(agents),
             options,
@@ -142,17 +157,7 @@ impl Sessions {
             stopping: CancellationToken::new(),
             interrupting: CancellationToken::new(),
             runs: TaskTracker::new(),
-        }));
-        // Whoever waited has to wait anew.
-        sessions.0.store.end_all_waits().await?;
-        sessions.0.store.give_up_all_slots().await?;
-        // Those that go on come first.
-        let left = sessions.0.store.runs_in_flight().await?;
-        let left = left.into_iter().map(|run| (run, Recovering::new(&sessions.0))).collect();
-        sessions.0.runs.spawn(recover::go_on(Arc::clone(&sessions.0), left));
-        let dispatching = tokio::spawn(dispatch(Arc::clone(&sessions.0)));
-        *sessions.0.dispatching.lock().unwrap_or_else(PoisonError::into_inner) = Some(dispatching);
-        Ok(sessions)
+        }))
     }
 
     /// The store.

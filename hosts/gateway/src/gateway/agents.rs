@@ -81,7 +81,7 @@ fn why(error: &HostError) -> String {
 }
 
 /// Returns the names of all agents: those of the configuration, and the one that people talk to who have no other.
-pub(super) fn names(configuration: &Configuration) -> Vec<String> {
+pub(crate) fn names(configuration: &Configuration) -> Vec<String> {
     let mut names = configuration.agents();
     let first = GatewaySettings::of(configuration).agent;
     if !names.contains(&first) {

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use toolkit::config::ConfigError;
 use toolkit_host::HostError;
 
+use crate::client::ClientError;
 use crate::people::PeopleError;
 use crate::store::StoreError;
 
@@ -48,6 +49,9 @@ pub enum GatewayError {
     /// The tokens cannot be used.
     #[error(transparent)]
     People(#[from] PeopleError),
+    /// A client of it cannot be made.
+    #[error(transparent)]
+    Client(ClientError),
     /// The host cannot start.
     #[error(transparent)]
     Host(HostError),

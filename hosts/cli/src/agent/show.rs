@@ -317,7 +317,13 @@ mod tests {
     }
 
     fn show() -> Show {
-        Show { format: Format::Text, streams: true, is_within_line: false, begun: HashSet::new() }
+        Show {
+            format: Format::Text,
+            streams: true,
+            is_within_line: false,
+            has_streamed: false,
+            begun: HashSet::new(),
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ mod faults;
 mod file_tools;
 mod fixture;
 mod flags;
+#[cfg(feature = "gateway")]
+mod gateway;
 #[cfg(all(target_os = "linux", feature = "mcp", feature = "fs"))]
 mod history;
 mod hostile;

@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -34,9 +33,6 @@ use crate::store::{EventFilter, EventPage, StoreError};
 
 /// Events that are read at once.
 const PAGE: u32 = 100;
-/// Time without an event after which the stream shows that it is alive, and checks that its token counts still.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/events", get(follow))
 }
@@ -108,7 +104,7 @@ impl Following {
     ) -> Self {
         let mut last = state.store().last_event();
         let newest = *last.borrow_and_update();
-        let mut alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+        let mut alive = interval_at(Instant::now() + state.keep_alive(), state.keep_alive());
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut ready = VecDeque::new();
         let after = match after {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -34,9 +35,15 @@ pub struct About {
     pub problems: Vec<String>,
 }
 
+/// Time after which a stream without an event shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
 /// The parts of the gateway that the routes use. Cheap to clone.
 #[derive(Clone)]
-pub struct HttpState(Arc<Inner>);
+pub struct HttpState {
+    inner: Arc<Inner>,
+    keep_alive: Duration,
+}
 
 struct Inner {
     sessions: Sessions,
@@ -58,48 +65,59 @@ impl HttpState {
     ) -> Self {
         let started_at = sessions.store().clock().now();
         let about = RwLock::new(Arc::new(about));
-        Self(Arc::new(Inner { sessions, people, transcripts, about, started_at, shutdown }))
+        let inner = Inner { sessions, people, transcripts, about, started_at, shutdown };
+        Self { inner: Arc::new(inner), keep_alive: KEEP_ALIVE }
+    }
+
+    /// Sets the time after which a stream without an event shows that it is alive, and ends if its token has expired; 15 seconds by default.
+    #[must_use]
+    pub fn with_keep_alive(self, keep_alive: Duration) -> Self {
+        Self { keep_alive, ..self }
+    }
+
+    pub(super) fn keep_alive(&self) -> Duration {
+        self.keep_alive
     }
 
     /// Changes the facts, as after a reload of the configuration.
     pub fn set_about(&self, change: impl FnOnce(&mut About)) {
-        let mut about = self.0.about.write().unwrap_or_else(PoisonError::into_inner);
+        let mut about = self.inner.about.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut about));
     }
 
     /// The facts.
     pub fn about(&self) -> Arc<About> {
-        Arc::clone(&self.0.about.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.inner.about.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The sessions.
     pub fn sessions(&self) -> &Sessions {
-        &self.0.sessions
+        &self.inner.sessions
     }
 
     /// The store.
     pub fn store(&self) -> &Store {
-        self.0.sessions.store()
+        self.inner.sessions.store()
     }
 
     /// The people.
     pub fn people(&self) -> &People {
-        &self.0.people
+        &self.inner.people
     }
 
     /// The transcripts of all sessions.
     pub fn transcripts(&self) -> &Transcripts {
-        &self.0.transcripts
+        &self.inner.transcripts
     }
 
     /// When the gateway began.
     pub fn started_at(&self) -> Moment {
-        self.0.started_at
+        self.inner.started_at
     }
 
     /// Cancelled when streams end.
     pub fn shutdown(&self) -> &CancellationToken {
-        &self.0.shutdown
+        &self.inner.shutdown
     }
 }
 

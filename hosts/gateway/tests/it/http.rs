@@ -66,7 +66,8 @@ impl Gateway {
         };
         let shutdown = CancellationToken::new();
         let transcripts = Transcripts::new(directory.path().join("transcripts"));
-        let state = HttpState::new(sessions.clone(), people, transcripts, about, shutdown.clone());
+        let state = HttpState::new(sessions.clone(), people, transcripts, about, shutdown.clone())
+            .with_keep_alive(Duration::from_millis(50));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let served = tokio::spawn(toolkit_serve::serve(listener, service(state.clone()), shutdown.clone()));
@@ -188,12 +189,25 @@ impl Events {
     /// Waits for the next event; `None` if the stream ended.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            while let Some((block, rest)) = self.text.split_once("\n\n") {
+            let block = self.block().await?;
+            if let Some(event) = self.dispatch(&block) {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Passes one event, or a comment, which is none.
+    async fn pass(&mut self) -> Option<Event> {
+        let block = self.block().await.expect("the stream goes on");
+        self.dispatch(&block)
+    }
+
+    async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
                 self.text = rest;
-                if let Some(event) = self.dispatch(&block) {
-                    return Some(event);
-                }
+                return Some(block);
             }
             let frame = in_time(self.body.frame()).await?.ok()?;
             self.text.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());

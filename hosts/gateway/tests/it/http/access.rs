@@ -116,12 +116,15 @@ async fn a_blocked_person_has_no_work_and_no_access() {
     let ada = gateway.person("ada").await;
     let running = gateway.message("main", &ada, "hold a").await;
     in_time(gateway.ledger.held.cancelled()).await;
+    // It reaches the run, which has not read it yet.
+    let steering = gateway.message("main", &ada, "plain more").await;
     let local = "agent:main:local:console:direct:ada:second";
     let other = gateway.message(local, &ada, "hold b").await;
     let (status, blocked) = gateway.call("POST", "/v1/people/ada/block", &gateway.owner, None).await;
     assert_eq!((status, &blocked["blockedAt"]), (200, &json!(START.0)));
     assert_eq!(gateway.call("GET", "/v1/status", &ada, None).await.0, 401);
-    for (session, message) in [("agent:main:person:ada", running), (local, other)] {
+    let own = "agent:main:person:ada";
+    for (session, message) in [(own, running), (own, steering), (local, other)] {
         let outcome = gateway.outcome(session, &gateway.owner, message).await;
         assert_eq!(outcome["state"], "cancelled", "{outcome}");
     }

@@ -7,6 +7,29 @@
 //!             └─ one router for each resource
 //! ```
 //!
+//! ```
+//! use tokio_util::sync::CancellationToken;
+//! use toolkit_agent::Transcripts;
+//! use toolkit_gateway::http::{About, HttpState, service};
+//! use toolkit_gateway::{AgentError, People, SessionRecord, Sessions, SessionsOptions, Store, StoreOptions};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::new()).await?;
+//! let people = People::open(store.clone(), "main").await?;
+//! // In place of agents of the configuration.
+//! let agents = |_: &SessionRecord| Err(AgentError("no agent is configured".to_owned()));
+//! let sessions = Sessions::start(store, agents, SessionsOptions::new()).await?;
+//! let shutdown = CancellationToken::new();
+//! let transcripts = Transcripts::new(directory.join("transcripts"));
+//! let state = HttpState::new(sessions, people, transcripts, About::default(), shutdown.clone());
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! # shutdown.cancel();
+//! toolkit_serve::serve(listener, service(state), shutdown).await?;
+//! # Ok(()) }
+//! ```
+//!
 //! `GET /healthz` alone needs no token. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
 
 mod agents;

@@ -67,7 +67,9 @@ async fn follow(
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    // A client that has seen no event may send an empty one.
+    let value = headers.get("last-event-id").filter(|value| !value.is_empty());
+    let Some(value) = value else { return Ok(None) };
     let id = value.to_str().ok().and_then(|text| text.trim().parse::<i64>().ok()).filter(|id| *id >= 0);
     let wrong = || {
         Problem::new(

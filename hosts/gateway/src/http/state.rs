@@ -17,7 +17,7 @@ use crate::{People, Sessions};
 pub struct AgentInfo {
     /// Its name, as keys of sessions have it.
     pub id: String,
-    /// What it is for.
+    /// Its purpose, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The configured name of its model; `None` if it has none.
@@ -31,7 +31,7 @@ pub struct About {
     pub version: String,
     /// The agents.
     pub agents: Vec<AgentInfo>,
-    /// What does not work, each in a sentence for the owner; with any, the health is `degraded`.
+    /// Faults, each in a sentence for the owner; with any, the health is `degraded`.
     pub problems: Vec<String>,
 }
 

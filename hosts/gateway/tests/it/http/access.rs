@@ -128,8 +128,13 @@ async fn a_blocked_person_has_no_work_and_no_access() {
         let outcome = gateway.outcome(session, &gateway.owner, message).await;
         assert_eq!(outcome["state"], "cancelled", "{outcome}");
     }
+    // A message that comes meanwhile waits until the person is let in again.
+    let later = gateway.message(own, &gateway.owner, "plain later").await;
+    let path = format!("/v1/sessions/{own}/inbox/{later}");
+    assert_eq!(gateway.get(&path, &gateway.owner).await["state"], "queued");
     assert_eq!(gateway.call("POST", "/v1/people/owner/block", &gateway.owner, None).await.0, 422);
     assert_eq!(gateway.call("POST", "/v1/people/nobody/block", &gateway.owner, None).await.0, 404);
     gateway.call("POST", "/v1/people/ada/unblock", &gateway.owner, None).await;
     assert_eq!(gateway.call("GET", "/v1/status", &ada, None).await.0, 200);
+    assert_eq!(gateway.outcome(own, &ada, later).await["state"], "answered");
 }

@@ -138,3 +138,22 @@ async fn a_blocked_person_has_no_work_and_no_access() {
     assert_eq!(gateway.call("GET", "/v1/status", &ada, None).await.0, 200);
     assert_eq!(gateway.outcome(own, &ada, later).await["state"], "answered");
 }
+
+#[tokio::test]
+async fn further_routes_have_the_person_of_the_token() {
+    use toolkit_gateway::http::{Caller, service_with};
+    use toolkit_serve::axum::{Router, routing::get};
+    let gateway = Gateway::start().await;
+    let ada = gateway.person("ada").await;
+    let more = Router::new().route("/v1/more", get(async |caller: Caller| format!("\"{}\"", caller.name())));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = service_with(gateway.state.clone(), more);
+    tokio::spawn(toolkit_serve::serve(listener, service, gateway.shutdown.clone()));
+    let gateway = Gateway { address, ..gateway };
+    assert_eq!(gateway.get("/v1/more", &ada).await, "ada");
+    assert_eq!(gateway.call("GET", "/v1/more", "wrong", None).await.0, 401);
+    assert_eq!(gateway.call("POST", "/v1/more", &ada, None).await.0, 405);
+    assert_eq!(gateway.call("GET", "/v1/none", &ada, None).await.0, 404);
+    assert_eq!(gateway.get("/v1/status", &ada).await["person"]["name"], "ada");
+}

@@ -175,7 +175,7 @@ impl Asks {
         let reply = reply.into();
         // Validation may take a while, so it runs without the lock.
         let ask = self.get(id).ok_or_else(|| self.lock().fate(id))?;
-        let answer = ask.narrow(fitting(ask.question(), reply.answer.clone())?);
+        let answer = Self::fitted(&ask, reply.answer.clone())?;
         let mut state = self.lock();
         let Some((entry, sender)) =
             state.pending.get_mut(id).and_then(|entry| entry.answer.take().map(|sender| (entry, sender)))
@@ -185,6 +185,16 @@ impl Asks {
         entry.lasts = matches!(answer, Answer::Allow { scope, .. } if scope > AllowScope::Once);
         // This fails if the waiting call has just ended.
         sender.send(reply.with_answer(answer)).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
+    }
+
+    /// Returns an answer in the form in which it counts for a question, for a host that answers questions of an
+    /// [`AskStore`](crate::approval::AskStore): with the longest scope that the question offers at most, and with a value that fits.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError::Unfit`] and [`AnswerError::WrongKind`].
+    pub fn fitted(ask: &PendingAsk, answer: Answer) -> Result<Answer, AnswerError> {
+        Ok(ask.narrow(fitting(ask.question(), answer)?))
     }
 
     /// Returns a question with a new id, before it is on the list; the error is an answer with the reason why it cannot have one.

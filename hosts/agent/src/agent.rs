@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolkit::{Approver, Caller, ToolError, Toolkit, files::FileChange, views::StepTypes};
+use toolkit::{Approver, Caller, Tool, ToolError, Toolkit, files::FileChange, views::StepTypes};
 use toolkit_models::{IntoModel, Meter, Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
@@ -63,11 +63,16 @@ pub(crate) struct Inner {
     pub(crate) meter: Meter,
     /// The tools that it may use, of those that its caller may; all where `None`.
     pub(crate) within: Option<Arc<BTreeSet<String>>>,
+    /// Returns true for the tools that it may use, of those.
+    pub(crate) admits: Option<Admits>,
     /// The questions of all agents of one run.
     pub(crate) questions: OpenQuestions,
     /// The run of the agent that delegated.
     pub(crate) parent: Option<ParentRun>,
 }
+
+/// Returns true for a tool that an agent may use.
+pub(crate) type Admits = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
 /// The run of the agent that delegated, as far as its sub-agent refers to it.
 #[derive(Clone)]
@@ -129,6 +134,14 @@ impl AgentBuilder {
         hook: impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static,
     ) -> Self {
         self.0.change_hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// Offers the agent and its sub-agents only the tools for which `admits` returns true, of those that the caller may use; others are unknown
+    /// to them. It does not hold for calls that tools make themselves: see [`Inspector`](toolkit::inspection::Inspector).
+    #[must_use]
+    pub fn tools(mut self, admits: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
+        self.0.admits = Some(Arc::new(admits));
         self
     }
 
@@ -219,6 +232,7 @@ impl Agent {
             loop_tools: LoopTools::new(&BTreeMap::new()),
             meter: Meter::new(),
             within: None,
+            admits: None,
             questions: OpenQuestions::new(),
             parent: None,
         })

@@ -240,6 +240,12 @@ impl Transcripts {
         self.list().into_iter().find(is_its)
     }
 
+    /// Returns the transcript that another one stands below: that of the agent that delegated, or of the conversation that began it. `None` if
+    /// there is none, or the transcript cannot be read. Blocks.
+    pub fn parent(&self, id: &str) -> Option<String> {
+        self.header(id)?.parent
+    }
+
     /// Returns the messages of a transcript, as the model would read them now. Blocks.
     ///
     /// # Errors

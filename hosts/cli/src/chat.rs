@@ -1,6 +1,8 @@
 //! `chat`: a conversation with a model that has the tools.
 
 mod complete;
+#[cfg(feature = "gateway")]
+mod gateway;
 #[cfg(unix)]
 mod idle;
 mod input;
@@ -13,7 +15,7 @@ use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
 use crate::signals::Interrupts;
-use crate::subcommand::{Context, Run};
+use crate::subcommand::{self, Context, Request, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use complete::Words;
 use input::{Entry, Input};
@@ -81,15 +83,37 @@ pub(crate) fn command() -> Command {
                 .default_missing_value(LATEST)
                 .help("Continues a transcript [default: the latest one of the workspace]"),
         )
+        .args(gateway_arguments())
+}
+
+/// The arguments of a chat with the gateway.
+#[cfg(feature = "gateway")]
+fn gateway_arguments() -> Vec<Arg> {
+    vec![
+        Arg::new("gateway")
+            .long("gateway")
+            .action(clap::ArgAction::SetTrue)
+            .conflicts_with_all(["max-turns", "profile", "resume"])
+            .help("Talks with an agent of the gateway that runs; `--session` names the session by its key, and without it yours is meant. It goes on whether anybody watches or not"),
+    ]
+}
+
+#[cfg(not(feature = "gateway"))]
+fn gateway_arguments() -> Vec<Arg> {
+    Vec::new()
 }
 
 /// Reads the arguments.
-pub(crate) fn request(matches: &mut ArgMatches) -> ChatRequest {
-    ChatRequest {
+pub(crate) fn request(matches: &mut ArgMatches) -> Request {
+    #[cfg(feature = "gateway")]
+    if matches.get_flag("gateway") {
+        return subcommand::at_once(gateway::GatewayChatRequest);
+    }
+    subcommand::run(ChatRequest {
         profile: text(matches, "profile"),
         max_turns: matches.remove_one("max-turns"),
         resume: text(matches, "resume"),
-    }
+    })
 }
 
 impl Run for ChatRequest {

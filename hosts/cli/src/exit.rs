@@ -16,6 +16,7 @@ pub(crate) enum Exit {
     InvalidArguments = 4,
     Denied = 5,
     CannotStart = 6,
+    Configuration = 78,
     TimedOut = 124,
     HungUp = 129,
     Cancelled = 130,
@@ -24,7 +25,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Success,
         Self::Failed,
         Self::Usage,
@@ -32,6 +33,7 @@ impl Exit {
         Self::InvalidArguments,
         Self::Denied,
         Self::CannotStart,
+        Self::Configuration,
         Self::TimedOut,
         Self::HungUp,
         Self::Cancelled,
@@ -54,6 +56,7 @@ impl Exit {
             Self::InvalidArguments => "the arguments do not fit the tool",
             Self::Denied => "the tool or the call is denied",
             Self::CannotStart => "the toolkit cannot start",
+            Self::Configuration => "the gateway cannot start before its configuration is changed",
             Self::TimedOut => "the call took too long",
             Self::HungUp => "the call was cancelled by SIGHUP",
             Self::Quit => "the call was cancelled by SIGQUIT",

@@ -16,6 +16,7 @@
 //! toolkit agent "Fix the failing test"
 //! toolkit chat
 //! toolkit acp
+//! toolkit cron next "0 9 * * mon-fri" --zone Europe/Berlin
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
@@ -61,6 +62,7 @@
 //! | 4 | the arguments do not fit the tool |
 //! | 5 | the tool or the call is denied |
 //! | 6 | the toolkit cannot start |
+//! | 78 | the gateway cannot start before its configuration is changed |
 //! | 124 | the call took too long |
 //! | 129 | the call was cancelled by SIGHUP |
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
@@ -86,7 +88,8 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
+//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors; `gateway` shows when
+//! scheduled jobs are due. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 #[cfg(feature = "agent")]
 mod acp;
@@ -101,6 +104,8 @@ mod completions;
 mod config;
 mod confirm;
 mod console;
+#[cfg(feature = "gateway")]
+mod cron;
 mod definitions;
 mod describe;
 mod docs;
@@ -110,6 +115,8 @@ mod exit;
 mod explain;
 mod flags;
 mod format;
+#[cfg(feature = "gateway")]
+mod gateway;
 mod history;
 mod kinds;
 mod lint;
@@ -128,6 +135,8 @@ mod save;
 mod schema;
 #[cfg(feature = "mcp")]
 mod server_status;
+#[cfg(feature = "gateway")]
+mod sessions;
 mod shape;
 mod signals;
 mod subcommand;

@@ -9,6 +9,8 @@ use crate::call;
 use crate::chat;
 use crate::completions::{self, CommandParts};
 use crate::config;
+#[cfg(feature = "gateway")]
+use crate::cron;
 use crate::describe;
 use crate::docs::{self, DocsRequest};
 #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
@@ -16,6 +18,8 @@ use crate::doctor::{self, DoctorRequest};
 use crate::exit::{Exit, Stop};
 use crate::explain;
 use crate::format::Format;
+#[cfg(feature = "gateway")]
+use crate::gateway;
 use crate::history;
 use crate::lint;
 use crate::list;
@@ -25,6 +29,8 @@ use crate::mcp;
 use crate::new;
 use crate::permission;
 use crate::schema;
+#[cfg(feature = "gateway")]
+use crate::sessions;
 use crate::subcommand::{Request, at_once, run};
 use crate::trust;
 use crate::wrap::{MAX_COLUMNS, help_columns, wrap};
@@ -140,9 +146,21 @@ const SUBCOMMANDS: &[Subcommand] = &[
     #[cfg(feature = "agent")]
     Subcommand { command: |_| agent::command(), request: |matches| Ok(agent::request(matches)) },
     #[cfg(feature = "agent")]
-    Subcommand { command: |_| chat::command(), request: |matches| Ok(run(chat::request(matches))) },
+    Subcommand { command: |_| chat::command(), request: |matches| Ok(chat::request(matches)) },
     #[cfg(feature = "agent")]
     Subcommand { command: |_| acp::command(), request: |matches| Ok(at_once(acp::request(matches))) },
+    #[cfg(feature = "gateway")]
+    Subcommand {
+        command: |_| sessions::command(),
+        request: |matches| Ok(at_once(sessions::request(matches)?)),
+    },
+    #[cfg(feature = "gateway")]
+    Subcommand {
+        command: |_| gateway::command(),
+        request: |matches| Ok(at_once(gateway::request(matches)?)),
+    },
+    #[cfg(feature = "gateway")]
+    Subcommand { command: |_| cron::command(), request: |matches| Ok(at_once(cron::request(matches)?)) },
 ];
 
 /// Returns the command without the shared options and without the arguments of `call`.

@@ -2,6 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Returns the second of a time: `2024-02-28 23:59:07 UTC`.
+#[cfg(feature = "gateway")]
+pub(crate) fn second(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() % 60;
+    let minute = minute(time);
+    format!("{}:{seconds:02} UTC", minute.trim_end_matches(" UTC"))
+}
+
 /// Returns the minute of a time: `2024-02-28 23:59 UTC`.
 pub(crate) fn minute(time: SystemTime) -> String {
     let minutes = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;

@@ -20,6 +20,11 @@ const LAST: Duration = Duration::from_millis(500);
 /// Prints the warnings and errors that the crates of the toolkit log to standard error from now on, unless the program logs them itself. A thread
 /// prints them: nothing else waits where nobody reads them. The returned value waits for the last ones when it is dropped.
 pub(crate) fn print() -> Printing {
+    print_and(|_, _| {})
+}
+
+/// Prints them, and has `further` get all that is logged at least as information.
+pub(crate) fn print_and(further: impl Fn(&Metadata<'_>, &str) + Send + Sync + 'static) -> Printing {
     let queue = Arc::new(Waiting::default());
     let (texts, received) = sync_channel::<String>(MAX_WAITING);
     let printed = Arc::clone(&queue);
@@ -43,7 +48,7 @@ pub(crate) fn print() -> Printing {
     };
     if started.is_ok() {
         // A program with this command in it may have a subscriber.
-        let _ = tracing::subscriber::set_global_default(Printer(print));
+        let _ = tracing::subscriber::set_global_default(Printer { print, further });
     }
     Printing(queue)
 }
@@ -67,16 +72,19 @@ impl Drop for Printing {
     }
 }
 
-/// A subscriber that prints warnings by a function, and has no spans.
-struct Printer<P>(P);
+/// A subscriber that prints warnings by a function, hands all to a further one, and has no spans.
+struct Printer<P, F> {
+    print: P,
+    further: F,
+}
 
-impl<P: Fn(&str) + 'static> Subscriber for Printer<P> {
+impl<P: Fn(&str) + 'static, F: Fn(&Metadata<'_>, &str) + 'static> Subscriber for Printer<P, F> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= Level::WARN && is_own(metadata.target())
+        metadata.is_event() && *metadata.level() <= Level::INFO && is_own(metadata.target())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(LevelFilter::WARN)
+        Some(LevelFilter::INFO)
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {
@@ -90,7 +98,12 @@ impl<P: Fn(&str) + 'static> Subscriber for Printer<P> {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
-        (self.0)(&escape_line(&text.whole()));
+        let text = text.whole();
+        let text = escape_line(&text);
+        if *event.metadata().level() <= Level::WARN {
+            (self.print)(&text);
+        }
+        (self.further)(event.metadata(), &text);
     }
 
     fn enter(&self, _span: &Id) {}
@@ -99,7 +112,7 @@ impl<P: Fn(&str) + 'static> Subscriber for Printer<P> {
 }
 
 /// Returns true for the crates of the toolkit. What others log is for their developers, and messages of MCP servers may hold secrets of theirs.
-fn is_own(target: &str) -> bool {
+pub(crate) fn is_own(target: &str) -> bool {
     target != "toolkit_mcp::client::log" && is_of_toolkit(target)
 }
 
@@ -156,7 +169,10 @@ mod tests {
     fn a_warning_has_its_message_and_its_fields() {
         let (tell, told) = std::sync::mpsc::channel();
         tracing::subscriber::with_default(
-            Printer(move |text: &str| tell.send(text.to_owned()).unwrap()),
+            Printer {
+                print: move |text: &str| tell.send(text.to_owned()).unwrap(),
+                further: |_: &Metadata<'_>, _: &str| {},
+            },
             || {
                 tracing::warn!(error = %"no\nfile", count = 2, "it cannot be read");
                 tracing::warn!("{} is gone", "it");

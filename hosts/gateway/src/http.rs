@@ -33,6 +33,7 @@
 //! `GET /healthz` alone needs no token. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
 
 mod agents;
+mod asks;
 mod authenticated;
 mod caller;
 mod errors;
@@ -41,6 +42,7 @@ mod health;
 mod inbox;
 mod live;
 mod messages;
+mod operation;
 mod outbox;
 mod people;
 mod query;
@@ -49,8 +51,10 @@ mod sessions;
 mod state;
 mod tokens;
 
+pub use asks::asks;
 pub use authenticated::Authenticated;
 pub use caller::Caller;
+pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 
 use toolkit_serve::axum::Router;

@@ -32,22 +32,41 @@
 //! # Ok(()) }
 //! ```
 
+mod backup;
+pub mod client;
 mod fail_points;
+mod gateway;
 pub mod http;
+mod moment;
+mod outbox;
 mod people;
+mod questions;
+mod recurrence;
 mod session_key;
 mod sessions;
+mod settings;
+mod stand_in;
 mod store;
 
+pub use backup::{BackupError, back_up, restore};
+pub use gateway::{Gateway, GatewayError, GatewayOptions};
+pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
 };
+pub use questions::{NobodyAtHand, QuestionError, Questions};
+pub use recurrence::{
+    CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
+    ZoneError,
+};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
+pub use settings::{GatewaySettings, SessionSettings};
+pub use stand_in::StandIn;
 pub use store::{
-    Acceptance, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
-    DeliveryState, Event, EventFilter, EventPage, Message, MessageId, MessageKind, MessageState, Moment,
-    NewDelivery, NewMessage, NewToken, PersonRecord, Problem, Resumption, Role, RunEnd, RunId, RunRecord,
-    RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store, StoreError, StoreOptions,
-    Target, TokenRecord, WaitCycle,
+    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery,
+    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Message, MessageId,
+    MessageKind, MessageState, Moment, NewDelivery, NewMessage, NewToken, PersonRecord, Problem, Resumption,
+    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
+    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
 };

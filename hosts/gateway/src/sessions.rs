@@ -14,8 +14,10 @@ mod agents;
 mod at_work;
 mod open;
 mod recover;
+mod slots;
 
 pub use agents::{AgentError, Agents};
+pub(crate) use slots::Slots;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -128,19 +130,7 @@ impl Sessions {
         agents: impl Agents,
         options: SessionsOptions,
     ) -> Result<Self, StoreError> {
-        let sessions = Self(Arc::new(Inner {
-            store,
-            agents: Arc::new(agents),
-            options,
-            conversations: OpenConversations::new(options.max_idle),
-            cancelled: Mutex::default(),
-            recovering: AtomicUsize::new(0),
-            dispatching: Mutex::default(),
-            changed: Notify::new(),
-            stopping: CancellationToken::new(),
-            interrupting: CancellationToken::new(),
-            runs: TaskTracker::new(),
-        }));
+        let sessions = Self::at_rest(store, agents, options);
         // Whoever waited has to wait anew.
         sessions.0.store.end_all_waits().await?;
         sessions.0.store.give_up_all_slots().await?;
@@ -153,9 +143,31 @@ impl Sessions {
         Ok(sessions)
     }
 
+    /// The sessions of a store in which nothing runs: messages wait for the next start.
+    pub(crate) fn at_rest(store: Store, agents: impl Agents, options: SessionsOptions) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            agents: Arc::new(agents),
+            options,
+            conversations: OpenConversations::new(options.max_idle),
+            cancelled: Mutex::default(),
+            recovering: AtomicUsize::new(0),
+            dispatching: Mutex::default(),
+            changed: Notify::new(),
+            stopping: CancellationToken::new(),
+            interrupting: CancellationToken::new(),
+            runs: TaskTracker::new(),
+        }))
+    }
+
     /// The store.
     pub fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    /// The slots of runs that wait for a person.
+    pub(crate) fn slots(&self) -> Slots {
+        Slots::new(&self.0)
     }
 
     /// Accepts a message, and lets it begin a run, or reach the one under way.

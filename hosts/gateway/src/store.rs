@@ -11,6 +11,7 @@
 //! A command that returned is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
+mod asks;
 mod clock;
 mod counts;
 mod damage;
@@ -32,6 +33,8 @@ mod visible;
 mod waits;
 mod writer;
 
+pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
+pub use asks::{AskOutcome, AskRecord};
 pub use clock::{Clock, Moment};
 pub use counts::Counts;
 pub use damage::{Problem, StoreError};
@@ -135,6 +138,11 @@ impl Store {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),
             Err(_) => Err(Fault::Closed.at(&shown)),
         }
+    }
+
+    /// Returns true if a process has the store of a data directory open. Blocks briefly.
+    pub fn is_in_use(directory: &Path) -> bool {
+        files::is_in_use(&directory.join(FILE))
     }
 
     /// The file.

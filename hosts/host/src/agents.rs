@@ -18,6 +18,8 @@ pub struct AgentOptions {
     pub max_turns: Option<u32>,
     /// True if a person watches the runs: calls and time are then limited only if the configuration limits them.
     pub watched: bool,
+    /// True if the agent works in the workspace of the caller, also where the configuration names another for it.
+    pub in_workspace_of_caller: bool,
 }
 
 impl AgentOptions {
@@ -30,6 +32,12 @@ impl AgentOptions {
     #[must_use]
     pub fn max_turns(self, max_turns: impl Into<Option<u32>>) -> Self {
         Self { max_turns: max_turns.into(), ..self }
+    }
+
+    /// Has the agent work in the workspace of the caller, also where the configuration names another for it.
+    #[must_use]
+    pub fn in_workspace_of_caller(self) -> Self {
+        Self { in_workspace_of_caller: true, ..self }
     }
 
     /// States that a person watches the runs.
@@ -74,7 +82,7 @@ pub(crate) fn builder(
         (None, _) => models.get(settings.model.as_deref()),
     }?;
     caller.model = Some(model.name().to_owned());
-    if let Some(agent) = &caller.agent
+    if let Some(agent) = caller.agent.as_ref().filter(|_| !options.in_workspace_of_caller)
         && let Some(workspace) = configuration.agent(agent).workspace
     {
         if !workspace.is_dir() {

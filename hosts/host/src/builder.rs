@@ -307,6 +307,11 @@ impl PreparedHost {
         &self.configuration
     }
 
+    /// Changes the toolkit, by what the configuration says.
+    pub fn with_toolkit(self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        Self { toolkit: change(self.toolkit), ..self }
+    }
+
     /// Builds the toolkit, and starts the background tasks.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Atomic changes of files.
 
 use super::handle::{self, Dir, FileKind, Stat};
+use super::noted_name::NotedName;
 use super::open::cannot;
 use super::options::WriteOptions;
 use super::taken::DisplacedFile;
@@ -139,7 +140,7 @@ impl Target {
                 }
                 None => Err(refused(&error)),
             };
-            let mut new = match Temporary::create(&dir, of.is_none()) {
+            let mut new = match Temporary::create(&dir, of.is_none(), |name| self.noted(name)) {
                 Ok(new) => new,
                 Err(error) => return in_place(error),
             };
@@ -158,13 +159,20 @@ impl Target {
                 Some(existing) if new.is_there => {
                     let dir = new.dir.try_clone().map_err(|error| refused(&error))?;
                     new.is_there = false;
-                    Some(DisplacedFile::new(self, dir, new.name.clone(), existing, expected))
+                    let noted = new.noted.take();
+                    Some(DisplacedFile::new(self, (dir, new.name.clone()), existing, expected, noted))
                 }
                 _ => None,
             };
             return Ok((written, taken));
         }
         Err(self.changed())
+    }
+
+    /// Notes a temporary name in the file's directory.
+    pub(super) fn noted(&self, name: &OsStr) -> Option<NotedName> {
+        let data = self.workspace.ctx.scope().toolkit.settings.outputs.data_dir();
+        NotedName::note(data, &self.real.with_file_name(name))
     }
 
     /// Removes the file. Blocks.

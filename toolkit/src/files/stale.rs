@@ -25,7 +25,7 @@ pub(super) fn name(random: u64) -> String {
     format!("{BEFORE}{random:016x}{AFTER}")
 }
 
-fn is_name(name: &OsStr) -> bool {
+pub(super) fn is_name(name: &OsStr) -> bool {
     let digits =
         name.to_str().and_then(|name| name.strip_prefix(BEFORE)).and_then(|name| name.strip_suffix(AFTER));
     digits.is_some_and(|digits| {

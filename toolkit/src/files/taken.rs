@@ -2,6 +2,7 @@
 
 use super::Workspace;
 use super::handle::{Dir, Stat};
+use super::noted_name::NotedName;
 use super::target::{Expected, Target};
 use super::temporary::{Put, Temporary, is_same_file, temporary_name};
 use super::version::FileVersion;
@@ -23,15 +24,24 @@ pub struct DisplacedFile {
     what: Stat,
     /// The version that the session knew.
     version: Option<FileVersion>,
+    /// Dropped after the file is removed.
+    _noted: Option<NotedName>,
 }
 
 impl DisplacedFile {
-    pub(super) fn new(target: &Target, dir: Dir, name: OsString, what: Stat, expected: &Expected) -> Self {
+    pub(super) fn new(
+        target: &Target,
+        (dir, name): (Dir, OsString),
+        what: Stat,
+        expected: &Expected,
+        noted: Option<NotedName>,
+    ) -> Self {
         let version = match expected {
             Expected::Version(version) => Some(version.clone()),
             _ => None,
         };
-        Self { workspace: target.workspace.clone(), dir, name, is_there: true, what, version }
+        let workspace = target.workspace.clone();
+        Self { workspace, dir, name, is_there: true, what, version, _noted: noted }
     }
 
     /// Puts the file back to the place of `target`, from which it was taken and where the present file has to match
@@ -102,6 +112,7 @@ impl Target {
         let until_taken = held::lock(&dir);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         let name = temporary_name().map_err(|error| refused(&error))?;
+        let noted = self.noted(&name);
         // Under a temporary name, it can be checked that it is the expected file.
         fault::point("take the name away");
         dir.rename_new(&self.name, &dir, &name).map_err(|error| refused(&error))?;
@@ -112,6 +123,6 @@ impl Target {
         }
         drop(until_taken);
         self.workspace.forget(&self.real);
-        Ok(DisplacedFile::new(self, dir, name, taken, expected))
+        Ok(DisplacedFile::new(self, (dir, name), taken, expected, noted))
     }
 }

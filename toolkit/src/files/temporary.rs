@@ -1,6 +1,7 @@
 //! Files under a temporary name, and the exchange that puts one at its place.
 
 use super::handle::{self, Dir, Stat};
+use super::noted_name::NotedName;
 use super::target::Target;
 use super::version::{ContentHash, FileVersion};
 use super::{fault, held, stale};
@@ -34,6 +35,8 @@ pub(super) struct Temporary<'a> {
     /// Open while the file is written, and locked, which shows that it is still needed.
     file: Option<File>,
     pub(super) is_there: bool,
+    /// Dropped after the file is removed.
+    pub(super) noted: Option<NotedName>,
 }
 
 /// How a file was put at its place.
@@ -103,16 +106,22 @@ impl Target {
 }
 
 impl<'a> Temporary<'a> {
-    pub(super) fn create(dir: &'a Dir, is_shared: bool) -> io::Result<Self> {
+    /// Creates the file; `note` notes its name.
+    pub(super) fn create(
+        dir: &'a Dir,
+        is_shared: bool,
+        note: impl Fn(&OsStr) -> Option<NotedName>,
+    ) -> io::Result<Self> {
         for _ in 0..TRIES {
             let name = temporary_name()?;
+            let noted = note(&name);
             fault::point("create");
             match dir.create(&name, is_shared) {
                 Ok(file) => {
                     // The lock shows that the file is still needed.
                     handle::try_lock(&file);
                     let identity = handle::identity(&file.metadata()?);
-                    return Ok(Self { dir, name, identity, file: Some(file), is_there: true });
+                    return Ok(Self { dir, name, identity, file: Some(file), is_there: true, noted });
                 }
                 // No test: two random names of 64 bits would have to be equal.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -124,7 +133,7 @@ impl<'a> Temporary<'a> {
 
     /// Returns the temporary for a file that is already complete.
     pub(super) fn of(dir: &'a Dir, name: OsString, stat: &Stat) -> Self {
-        Self { dir, name, identity: stat.identity, file: None, is_there: true }
+        Self { dir, name, identity: stat.identity, file: None, is_there: true, noted: None }
     }
 
     pub(super) fn fill(

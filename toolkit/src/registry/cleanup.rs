@@ -1,6 +1,7 @@
 //! Removes old outputs, and what the host's sweepers remove, while a program runs.
 
 use super::{Builder, Toolkit};
+use crate::files;
 use crate::lifecycle::Sweeper;
 use crate::named_hook::Named;
 use crate::output_store::{EVERY, SweepReport};
@@ -28,17 +29,21 @@ impl Toolkit {
         self.outputs().sweep(SystemTime::now())
     }
 
-    /// Removes saved outputs that are older than 7 days, and runs every [sweeper](Builder::sweeper), now. Blocks.
+    /// Removes saved outputs that are older than 7 days and the temporary files of writes whose process was killed, and runs every
+    /// [sweeper](Builder::sweeper), now. Blocks.
     pub fn sweep(&self) -> SweepReport {
         let swept = self.sweep_outputs();
+        if let Some(data_dir) = self.outputs().data_dir() {
+            files::remove_left(data_dir);
+        }
         self.0.settings.end_hooks.sweep();
         swept
     }
 
-    /// Removes saved outputs that are older than 7 days, and runs every [sweeper](Builder::sweeper), at once and then
-    /// every hour, until the returned value is dropped.
+    /// [Sweeps](Self::sweep) at once and then every hour, until the returned value is dropped.
     ///
-    /// Without it, old outputs are removed when an output is saved and the last removal was at least an hour ago.
+    /// Without it, old outputs are removed when an output is saved and the last removal was at least an hour ago, and temporary files that
+    /// are an hour old when their directory is written to.
     ///
     /// # Panics
     ///

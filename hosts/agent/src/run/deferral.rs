@@ -32,7 +32,9 @@ impl Run<'_> {
         toolbox: &Toolbox,
         loop_tools: &[Definition],
     ) -> (Vec<Definition>, bool) {
-        let usable = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
+        let is_narrowed = self.agent.within.is_some() || self.agent.admits.is_some();
+        let of_agent = is_narrowed.then(|| self.usable(toolbox));
+        let usable = |name: &str| of_agent.as_ref().is_none_or(|names| names.contains(name));
         let all = toolbox.definitions().into_iter().filter(|definition| usable(&definition.name));
         let all: Vec<Definition> = all.collect();
         let dialect = self.agent.model.dialect();

@@ -44,7 +44,9 @@ impl Run<'_> {
 
     /// The names of the tools that the agent may use.
     pub(crate) fn usable(&self, toolbox: &Toolbox) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
+        let admits = |tool: &&toolkit::Tool| self.agent.admits.as_ref().is_none_or(|admits| admits(tool));
+        let mut names: BTreeSet<String> =
+            toolbox.tools().filter(admits).map(|tool| tool.name().to_owned()).collect();
         if let Some(within) = &self.agent.within {
             names.retain(|name| within.contains(name));
         }

@@ -25,6 +25,12 @@ pub(crate) struct Show {
     format: Format,
     streams: bool,
     is_within_line: bool,
+    /// True once text of an answer was shown as it came.
+    #[cfg_attr(
+        not(feature = "gateway"),
+        expect(dead_code, reason = "only answers of the gateway may come unseen")
+    )]
+    has_streamed: bool,
     /// Steps whose beginning was shown.
     begun: HashSet<String>,
 }
@@ -33,7 +39,7 @@ impl Show {
     /// Text of the model appears as it comes where standard error is a terminal.
     pub(crate) fn new(format: Format, console: &Console<'_>) -> Self {
         let streams = format == Format::Text && console.err_is_terminal;
-        Self { format, streams, is_within_line: false, begun: HashSet::new() }
+        Self { format, streams, is_within_line: false, has_streamed: false, begun: HashSet::new() }
     }
 
     /// Returns true unless a question stands on the terminal, over which nothing is written.
@@ -74,6 +80,7 @@ impl Show {
         if self.streams {
             console.live_said(text);
             self.is_within_line = !text.ends_with('\n');
+            self.has_streamed = true;
         }
     }
 
@@ -144,6 +151,16 @@ impl Show {
             _ => console.error(&result.summary),
         }
         Ok(())
+    }
+
+    /// Ends an answer that was not observed from its beginning to its end: it is printed on standard output.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn answer(&mut self, text: &str, console: &mut Console<'_>) -> Result<(), Stop> {
+        self.lines("", console);
+        if self.streams && console.out_is_terminal && self.has_streamed {
+            return Ok(());
+        }
+        console.print_said(&format!("{}\n", text.trim_end()))
     }
 
     /// Prints the account of the run: the model's answer on standard output, the rest on standard error.

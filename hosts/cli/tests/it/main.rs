@@ -12,6 +12,7 @@ mod call;
 mod chat;
 mod commands;
 mod config;
+mod cron;
 mod docs;
 mod edits;
 mod explain;

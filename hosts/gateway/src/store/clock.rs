@@ -3,34 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
-use serde::{Deserialize, Serialize};
 
-/// A time, in milliseconds since 1970 in UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Moment(pub i64);
-
-impl Moment {
-    /// The time so much later.
-    #[must_use]
-    pub fn after(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(millis(duration)))
-    }
-
-    /// The time so much earlier.
-    #[must_use]
-    pub fn before(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(millis(duration)))
-    }
-}
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
+pub use crate::moment::Moment;
+use crate::moment::millis;
 
 impl ToSql for Moment {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

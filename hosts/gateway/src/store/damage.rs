@@ -53,6 +53,13 @@ pub enum Problem {
     Refused(String),
 }
 
+impl Problem {
+    /// Returns true if the same request may succeed later: the disk is full, or a file cannot be used now.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Full | Self::ReadOnly | Self::Io(_))
+    }
+}
+
 /// An error within the store, before the file is named.
 #[derive(Debug)]
 pub(super) enum Fault {

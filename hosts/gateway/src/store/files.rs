@@ -12,6 +12,10 @@ use super::damage::Fault;
 /// Time for which another process, such as a backup by hand, may hold the file's own lock.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// Tries to take the lock, and the time between two.
+const MAX_TRIES: u32 = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
 /// The lock of a store that is open; given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct InUse {
@@ -26,14 +30,29 @@ pub(super) fn prepare(directory: &Path, file: &Path) -> Result<InUse, Fault> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)?;
     let lock = owned(&file.with_extension("lock"))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(std::fs::TryLockError::WouldBlock) => return Err(Fault::InUse),
-        Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
+    let mut tries = 1;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => break,
+            // Somebody who only looks if it is taken has it for a moment.
+            Err(std::fs::TryLockError::WouldBlock) if tries < MAX_TRIES => {
+                tries += 1;
+                std::thread::sleep(BETWEEN_TRIES);
+            }
+            Err(std::fs::TryLockError::WouldBlock) => return Err(Fault::InUse),
+            Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
+        }
     }
     // SQLite gives the files beside it the same mode.
     owned(file)?;
     Ok(InUse { _lock: lock })
+}
+
+/// Returns true if a process has the lock. Nothing is made.
+pub(super) fn is_in_use(file: &Path) -> bool {
+    let Ok(lock) = File::open(file.with_extension("lock")) else { return false };
+    // Given back at once if it was free.
+    matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
 /// Opens a file that only its owner can access.

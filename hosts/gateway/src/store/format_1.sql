@@ -15,6 +15,7 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, label) WHERE label IS NOT NULL AND archived_at IS NULL;
+CREATE UNIQUE INDEX sessions_by_transcript ON sessions (transcript) WHERE transcript IS NOT NULL;
 CREATE INDEX sessions_by_activity ON sessions (active_at);
 CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
 
@@ -91,6 +92,26 @@ CREATE INDEX outbox_prepared ON outbox (channel, account, conversation, id) WHER
 CREATE INDEX outbox_sending ON outbox (channel, account, conversation, id) WHERE state = 'sending';
 CREATE INDEX outbox_expiring ON outbox (expires_at) WHERE state = 'prepared';
 CREATE INDEX outbox_ended ON outbox (changed_at) WHERE state IN ('delivered', 'unknown', 'dead');
+
+-- Kept until the call that asks has a result, at most seven days after its time is over.
+CREATE TABLE asks (
+    digest      TEXT PRIMARY KEY,
+    code        TEXT NOT NULL UNIQUE,
+    session     TEXT REFERENCES sessions (key) ON DELETE CASCADE,
+    of_session  TEXT NOT NULL,
+    turn        TEXT,
+    call        TEXT NOT NULL,
+    body        TEXT NOT NULL,
+    asked_at    INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    answer      TEXT,
+    answered_by TEXT,
+    answered_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX asks_by_call ON asks (of_session, call);
+CREATE INDEX asks_by_session ON asks (session) WHERE session IS NOT NULL;
+CREATE INDEX asks_by_expiry ON asks (expires_at);
 
 -- Kept while the one waits for the other.
 CREATE TABLE waits (

@@ -17,6 +17,8 @@ const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
 const KEPT_RUNS: Duration = Duration::from_hours(90 * 24);
 /// Time for which events are kept.
 const KEPT_EVENTS: Duration = Duration::from_hours(7 * 24);
+/// Time for which questions are kept after their time is over.
+const KEPT_ASKS: Duration = Duration::from_hours(7 * 24);
 /// Time for which a token is kept after it expired.
 const KEPT_TOKENS: Duration = Duration::from_hours(30 * 24);
 /// Events that are kept.
@@ -73,6 +75,10 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
                 (
                     "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_at < ?1 LIMIT ?2)",
                     now.before(KEPT_RUNS),
+                ),
+                (
+                    "DELETE FROM asks WHERE digest IN (SELECT digest FROM asks WHERE expires_at < ?1 LIMIT ?2)",
+                    now.before(KEPT_ASKS),
                 ),
                 (
                     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",

@@ -202,6 +202,18 @@ impl Store {
         .await
     }
 
+    /// Returns the session that has this transcript.
+    pub(crate) async fn session_of_transcript(
+        &self,
+        transcript: String,
+    ) -> Result<Option<SessionKey>, StoreError> {
+        self.read(move |connection| {
+            let sql = "SELECT key FROM sessions WHERE transcript = ?1";
+            Ok(connection.prepare_cached(sql)?.query_row([transcript], |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
     /// Archives a session, or takes it back. One that receives a message is taken back by it.
     pub async fn archive(&self, key: SessionKey, archived: bool) -> Result<(), StoreError> {
         self.write(move |writing| {

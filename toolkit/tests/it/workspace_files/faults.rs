@@ -51,6 +51,7 @@ async fn change_in(inside: PathBuf, what: &str) -> String {
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(change))
         .approver(ScriptedApprover::always(Answer::allow()))
+        .data_dir(inside.with_file_name("data"))
         .default_workspace(inside)
         .build()
         .unwrap();
@@ -93,8 +94,21 @@ fn run_child(places: &Places, what: &str, at: usize, without_flags: bool) -> boo
 /// The remaining files, without those that are not complete.
 fn left(places: &Places) -> Vec<String> {
     let mut names = places.names("inside");
-    names.retain(|name| !(name.starts_with(".toolkit-") && name.split('.').next_back() == Some("tmp")));
+    names.retain(|name| !is_incomplete(name));
     names
+}
+
+/// The number of files that are not complete.
+fn incomplete(places: &Places) -> usize {
+    let count = |directory: &str| {
+        let names = fs::read_dir(places.base.join(directory)).into_iter().flatten();
+        names.filter(|entry| is_incomplete(entry.as_ref().unwrap().file_name().to_str().unwrap())).count()
+    };
+    count("inside") + count("inside/some/new")
+}
+
+fn is_incomplete(name: &str) -> bool {
+    name.starts_with(".toolkit-") && name.split('.').next_back() == Some("tmp")
 }
 
 #[tokio::test]
@@ -109,7 +123,7 @@ async fn a_file_is_old_or_new() {
         ("remove", 3, true),
         ("rename", 2, true),
     ] {
-        let mut died = 0;
+        let (mut died, mut is_left) = (0, false);
         for at in 1..MAX_STEPS {
             let places = Places::new();
             places.write("inside/file", OLD);
@@ -117,6 +131,10 @@ async fn a_file_is_old_or_new() {
                 break;
             }
             died += 1;
+            // The next start of a host removes what is left.
+            is_left |= incomplete(&places) > 0;
+            Toolkit::empty().data_dir(places.base.join("data")).build().unwrap().sweep();
+            assert_eq!(incomplete(&places), 0, "{what} {at}");
             let read = |path: &str| fs::read_to_string(places.base.join("inside").join(path)).ok();
             let file = read("file");
             match what {
@@ -148,5 +166,6 @@ async fn a_file_is_old_or_new() {
             }
         }
         assert!(died >= steps && died < MAX_STEPS, "{what}: {died} steps");
+        assert_eq!(is_left, what != "rename", "{what}");
     }
 }

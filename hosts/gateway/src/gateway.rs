@@ -1,0 +1,303 @@
+//! The whole of a gateway: from a configuration to a process in which agents live.
+
+mod address_file;
+mod agents;
+mod error;
+mod others;
+mod upkeep;
+mod workspaces;
+
+pub(crate) use address_file::AddressFile;
+pub(crate) use agents::names as agent_names;
+pub use error::GatewayError;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use toolkit::config::{Configuration, LoadOptions};
+use toolkit_host::{Host, HostBuilder, transcripts_of};
+use toolkit_serve::axum::Router;
+
+use crate::http::{self, About, HttpState};
+use crate::settings::{GatewaySettings, SessionSettings};
+use crate::store::{Store, StoreOptions};
+use crate::{LocalChannel, NobodyAtHand, Outbox, People, Questions, SendChannel, Sessions, SessionsOptions};
+use agents::ConfiguredAgents;
+use others::OwnersTools;
+
+/// Time for calls, hooks and MCP servers at the end.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// Settings of a gateway besides its configuration.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct GatewayOptions {
+    /// The address, in place of the configured one.
+    pub address: Option<SocketAddr>,
+    /// The version of the program, as its status tells it.
+    pub version: String,
+    /// Channels besides `local`.
+    pub channels: Vec<Arc<dyn SendChannel>>,
+}
+
+impl GatewayOptions {
+    /// The configured address, and the channel `local` alone.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the address.
+    #[must_use]
+    pub fn address(self, address: impl Into<Option<SocketAddr>>) -> Self {
+        Self { address: address.into(), ..self }
+    }
+
+    /// Sets the version of the program.
+    #[must_use]
+    pub fn version(self, version: impl Into<String>) -> Self {
+        Self { version: version.into(), ..self }
+    }
+
+    /// Adds a channel.
+    #[must_use]
+    pub fn channel(mut self, channel: impl SendChannel) -> Self {
+        self.channels.push(Arc::new(channel));
+        self
+    }
+}
+
+impl fmt::Debug for GatewayOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatewayOptions")
+            .field("address", &self.address)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A gateway that runs. It ends with [`stop`](Self::stop).
+pub struct Gateway {
+    host: Arc<Host>,
+    state: HttpState,
+    outbox: Outbox,
+    address: SocketAddr,
+    address_file: AddressFile,
+    serving: Mutex<Option<JoinHandle<()>>>,
+    /// Cancelled when the HTTP server ends.
+    shutdown: CancellationToken,
+    /// Cancelled when somebody asks it to stop.
+    stop_asked: CancellationToken,
+    _upkeep: AbortOnDropHandle<()>,
+}
+
+impl Gateway {
+    /// Starts a gateway with these sources of configuration and this host, which gets the workspace of the first agent and the parts that a
+    /// gateway needs. Its file, tokens and transcripts are in the data directory of the sources. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// There is no data directory; another gateway uses it; the store cannot be used; the configuration is wrong; or the address cannot be
+    /// listened on.
+    pub async fn start(
+        load: LoadOptions,
+        host: impl FnOnce(LoadOptions) -> HostBuilder,
+        options: GatewayOptions,
+    ) -> Result<Self, GatewayError> {
+        let data_dir = load.data_dir_path().ok_or(GatewayError::NoDataDirectory)?.to_owned();
+        // Read once before the store is opened: a wrong configuration stops the start whatever else is wrong.
+        let first = Configuration::load(load.clone()).map_err(GatewayError::Configuration)?;
+        let settings = GatewaySettings::of(&first);
+        let listen_on = options.address.unwrap_or(settings.address);
+        check_address(listen_on, &settings)?;
+        let sessions_settings = SessionSettings::of(&first);
+        let store_options = StoreOptions::new().with_max_queued(sessions_settings.max_queued);
+        let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
+        let started = Self::start_on(store.clone(), load, host, options, listen_on).await;
+        if started.is_err() {
+            // The directory is free for another try.
+            store.close().await;
+        }
+        started
+    }
+
+    async fn start_on(
+        store: Store,
+        load: LoadOptions,
+        host: impl FnOnce(LoadOptions) -> HostBuilder,
+        options: GatewayOptions,
+        listen_on: SocketAddr,
+    ) -> Result<Self, GatewayError> {
+        let data_dir = load.data_dir_path().ok_or(GatewayError::NoDataDirectory)?.to_owned();
+        // Before anything runs: where the port is taken, nothing has begun.
+        let cannot_listen = |reason| GatewayError::Address { address: listen_on, reason };
+        let listener = TcpListener::bind(listen_on).await.map_err(cannot_listen)?;
+        let address = listener.local_addr().map_err(cannot_listen)?;
+
+        let transcripts = transcripts_of(&data_dir);
+        let questions = Questions::new(store.clone(), transcripts.clone());
+        let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
+        let reloaded = Arc::clone(&state);
+        let host = host(load)
+            .approver(NobodyAtHand)
+            .with_toolkit(|toolkit| {
+                toolkit
+                    .ask_store(Arc::new(questions.clone()))
+                    .uses_section(GatewaySettings::SECTION)
+                    .uses_section(SessionSettings::SECTION)
+            })
+            .history(true)
+            .background_tasks(true)
+            .is_kept(is_kept(store.clone()))
+            .on_reload(move |outcome| {
+                match outcome {
+                    Ok(reloaded) => tracing::info!(changed = ?reloaded, "the configuration was read anew"),
+                    Err(error) => tracing::error!(%error, "a changed configuration is not used"),
+                }
+                if let Some((state, host)) = reloaded.get() {
+                    tell_agents(state, host);
+                }
+            })
+            .prepare()?;
+        let settings = GatewaySettings::of(host.configuration());
+        let of_sessions = SessionSettings::of(host.configuration());
+        let owners_tools = OwnersTools::but_for(&settings.others_may_use);
+        let host = host.with_toolkit(|toolkit| toolkit.inspector("gateway", owners_tools)).build()?;
+        let host = Arc::new(host);
+
+        let people = People::open(store.clone(), &settings.agent).await?;
+        let agents = ConfiguredAgents::new(Arc::clone(&host), data_dir.clone());
+        let sessions = Sessions::start(store.clone(), agents, sessions_options(&of_sessions)).await;
+        let sessions = sessions.map_err(GatewayError::Store)?;
+        questions.give_slots_of(&sessions);
+        let mut channels = options.channels;
+        channels.push(Arc::new(LocalChannel));
+        let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
+
+        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
+        let about = About { version: options.version, ..About::default() };
+        let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
+        tell_agents(&http_state, &host);
+        let _ = state.set((http_state.clone(), Arc::clone(&host)));
+        let more = Router::new()
+            .merge(http::asks(http_state.clone(), questions))
+            .merge(http::operation(http_state.clone(), stop_asked.clone()));
+        let mut service = http::service_with(http_state.clone(), more).hosts(&settings.hosts);
+        service = service.origins(&settings.origins);
+        if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+            service = service.hosts([address.ip().to_string()]);
+        }
+        let serving = toolkit_serve::serve(listener, service, shutdown.clone());
+        let serving = tokio::spawn(async move {
+            if let Err(error) = serving.await {
+                tracing::error!(%error, "serving HTTP ended");
+            }
+        });
+        let address_file = AddressFile::write(&data_dir, address).map_err(GatewayError::AddressFile)?;
+        Ok(Self {
+            host,
+            state: http_state,
+            outbox,
+            address,
+            address_file,
+            serving: Mutex::new(Some(serving)),
+            shutdown,
+            stop_asked,
+            _upkeep: AbortOnDropHandle::new(tokio::spawn(upkeep::clean_up(store))),
+        })
+    }
+
+    /// The address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The parts that its routes use.
+    pub fn state(&self) -> &HttpState {
+        &self.state
+    }
+
+    /// The host of its agents.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The file of the owner's token.
+    pub fn owner_token_file(&self) -> PathBuf {
+        self.state.people().owner_token_file()
+    }
+
+    /// The directory of the workspaces of agents that have none in the configuration.
+    pub fn workspaces(data_dir: &Path) -> PathBuf {
+        workspaces::directory(data_dir)
+    }
+
+    /// Waits until the owner asks it to stop, over HTTP.
+    pub async fn stop_asked(&self) {
+        self.stop_asked.cancelled().await;
+    }
+
+    /// Begins nothing more, lets runs under way end within a time, and interrupts the rest, which go on at the next start. Then everything
+    /// is closed.
+    ///
+    /// # Errors
+    ///
+    /// The store could not note that the stop was planned; everything was closed all the same.
+    pub async fn stop(self, within: Duration) -> Result<(), GatewayError> {
+        let planned = self.state.sessions().stop(within).await;
+        self.outbox.stop(SHUTDOWN).await;
+        self.shutdown.cancel();
+        let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(serving) = serving {
+            let _ = serving.await;
+        }
+        self.host.shutdown(SHUTDOWN).await;
+        self.address_file.remove();
+        self.state.store().close().await;
+        planned.map_err(GatewayError::Store)
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+fn sessions_options(settings: &SessionSettings) -> SessionsOptions {
+    let SessionSettings { max_runs, max_resumptions, steer, max_idle, .. } = *settings;
+    SessionsOptions::new().max_runs(max_runs).max_resumptions(max_resumptions).steer(steer).max_idle(max_idle)
+}
+
+/// Refuses an address that other machines reach, unless a proxy does TLS.
+fn check_address(address: SocketAddr, settings: &GatewaySettings) -> Result<(), GatewayError> {
+    if address.ip().is_loopback() || settings.behind_proxy {
+        return Ok(());
+    }
+    Err(GatewayError::Open { address })
+}
+
+/// Keeps the transcripts of sessions: how long these are kept is a matter of the store.
+fn is_kept(store: Store) -> impl Fn(&str) -> bool + Send + Sync + 'static {
+    let runtime = Handle::current();
+    move |transcript: &str| {
+        let found = runtime.block_on(store.session_of_transcript(transcript.to_owned()));
+        // Where the store cannot be read, nothing is removed.
+        !matches!(found, Ok(None))
+    }
+}
+
+fn tell_agents(state: &HttpState, host: &Host) {
+    let (agents, problems) = agents::listed(host);
+    state.set_about(|about| {
+        about.agents = agents;
+        about.problems = problems;
+    });
+}

@@ -1,0 +1,120 @@
+//! The agents of the configuration, for the sessions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+use toolkit::Caller;
+use toolkit::config::Configuration;
+use toolkit_agent::{Agent, FinalAnswer};
+use toolkit_host::{AgentOptions, Host, HostError};
+
+use super::others::{OwnersTools, marked};
+use super::workspaces;
+use crate::http::AgentInfo;
+use crate::people::OWNER;
+use crate::sessions::{AgentError, Agents};
+use crate::settings::GatewaySettings;
+use crate::store::SessionRecord;
+use crate::{LOCAL_CHANNEL, SessionKind};
+
+/// The agents of a host.
+pub(super) struct ConfiguredAgents {
+    host: Arc<Host>,
+    data_dir: PathBuf,
+}
+
+impl ConfiguredAgents {
+    pub(super) fn new(host: Arc<Host>, data_dir: PathBuf) -> Self {
+        Self { host, data_dir }
+    }
+
+    fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
+        let configuration = self.host.configuration();
+        let agent = session.key.agent();
+        if !names(&configuration).iter().any(|name| name == agent) {
+            return Err(AgentError(format!(
+                "there is no agent `{}` in the configuration; add it under `agents`, or use another session",
+                agent.escape_debug()
+            )));
+        }
+        let is_owner = is_owners(session);
+        // A group has a directory of its own, too: nobody's files are shared with it.
+        let person = (!is_owner).then(|| session.person.as_deref().unwrap_or(session.key.as_str()));
+        let workspace = workspaces::of(&configuration, &self.data_dir, agent, person).map_err(AgentError)?;
+        let mut caller = self.host.caller().clone().with_workspace(workspace);
+        caller.agent = configuration.agents().iter().any(|name| name == agent).then(|| agent.to_owned());
+        caller.channel = Some(LOCAL_CHANNEL.to_owned());
+        caller.sender_id.clone_from(&session.person);
+        if let Some(person) = &session.person {
+            caller = caller.with_extra("accounts", json!({ "person": person }));
+        }
+        Ok(marked(caller, session.key.as_str(), is_owner))
+    }
+}
+
+impl Agents for ConfiguredAgents {
+    fn agent(&self, session: &SessionRecord) -> Result<Agent, AgentError> {
+        let caller = self.caller(session)?;
+        // A person can watch, and take an answer back at any time.
+        let options = AgentOptions::new().watched().in_workspace_of_caller();
+        let agent = self.host.agent(&caller, options);
+        let mut agent = agent.map_err(|error| AgentError(why(&error)))?.final_answer(FinalAnswer::Text);
+        if !is_owners(session) {
+            let tools = OwnersTools::but_for(&GatewaySettings::of(&self.host.configuration()).others_may_use);
+            agent = agent.tools(move |tool| tools.admit(tool));
+        }
+        Ok(agent.build())
+    }
+}
+
+/// Returns true for a session of the owner, who may use all tools.
+fn is_owners(session: &SessionRecord) -> bool {
+    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
+}
+
+fn why(error: &HostError) -> String {
+    match error {
+        HostError::Model(error) => format!("no model can be asked: {error}"),
+        error => error.to_string(),
+    }
+}
+
+/// Returns the names of all agents: those of the configuration, and the one that people talk to who have no other.
+pub(crate) fn names(configuration: &Configuration) -> Vec<String> {
+    let mut names = configuration.agents();
+    let first = GatewaySettings::of(configuration).agent;
+    if !names.contains(&first) {
+        names.insert(0, first);
+    }
+    names
+}
+
+/// Returns the agents as a list shows them, with what does not work.
+pub(super) fn listed(host: &Host) -> (Vec<AgentInfo>, Vec<String>) {
+    let configuration = host.configuration();
+    let models = host.models();
+    let mut problems = Vec::new();
+    let agents: Vec<AgentInfo> = names(&configuration)
+        .into_iter()
+        .map(|id| {
+            let model = models.as_ref().ok().and_then(|models| models.for_agent(&id).ok());
+            AgentInfo {
+                description: configuration.agent(&id).name,
+                model: model.map(|model| model.name().to_owned()),
+                id,
+            }
+        })
+        .collect();
+    match &models {
+        Err(error) => problems.push(error.to_string()),
+        Ok(models) => {
+            for agent in agents.iter().filter(|agent| agent.model.is_none()) {
+                if let Err(error) = models.for_agent(&agent.id) {
+                    problems.push(format!("the agent `{}` has no model: {error}", agent.id));
+                }
+            }
+        }
+    }
+    (agents, problems)
+}

@@ -1,0 +1,68 @@
+//! The tools of people other than the owner.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use toolkit::inspection::{Inspecting, Inspection, Inspector, Verdict};
+use toolkit::{Caller, Tool};
+
+/// Groups of tools that reach the files, commands and notes of the machine's user.
+const OF_OWNER: [&str; 3] = ["fs", "runtime", "memory"];
+/// The key under which a caller has its session.
+const EXTRA: &str = "gateway";
+
+/// Marks the caller of a session.
+pub(super) fn marked(caller: Caller, session: &str, is_owner: bool) -> Caller {
+    caller.with_extra(EXTRA, json!({ "session": session, "isOwner": is_owner }))
+}
+
+/// Refuses tools that are the owner's alone to all other callers, also for calls that tools make themselves.
+#[derive(Debug, Clone)]
+pub(super) struct OwnersTools {
+    groups: BTreeSet<&'static str>,
+}
+
+impl OwnersTools {
+    /// All groups of this kind, but for those that others may use.
+    pub(super) fn but_for(others_may_use: &[String]) -> Self {
+        let groups = OF_OWNER.into_iter().filter(|group| !others_may_use.iter().any(|other| other == group));
+        Self { groups: groups.collect() }
+    }
+
+    /// Returns true if people other than the owner may use a tool.
+    pub(super) fn admit(&self, tool: &Tool) -> bool {
+        !tool.groups().any(|group| self.groups.contains(group))
+    }
+}
+
+impl Inspector for OwnersTools {
+    fn inspect<'a>(&'a self, call: &'a Inspection<'a>) -> Inspecting<'a> {
+        // Who stands above has a say, too.
+        let is_owners = call.caller().chain().all(is_owner);
+        let verdict = if is_owners || self.admit(call.tool()) {
+            Verdict::Proceed
+        } else {
+            Verdict::block(format!("`{}` is for the owner of this gateway alone", call.tool().name()))
+        };
+        Box::pin(std::future::ready(Ok(verdict)))
+    }
+}
+
+fn is_owner(caller: &Caller) -> bool {
+    caller.extra.get(EXTRA).is_some_and(|marked| marked["isOwner"] == true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_is_the_owner_only_if_each_above_it_is() {
+        let owner = || marked(Caller::new(), "agent:main:main", true);
+        let other = marked(Caller::new(), "agent:main:person:ada", false);
+        assert!(is_owner(&owner()) && !is_owner(&other) && !is_owner(&Caller::new()));
+        let below = owner().delegated();
+        assert!(below.chain().all(is_owner), "{below:?}");
+        assert!(!other.delegated().chain().all(is_owner));
+    }
+}

@@ -1,0 +1,30 @@
+//! What is done every hour.
+
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::store::Store;
+
+/// The time between two clean-ups.
+const EVERY: Duration = Duration::from_hours(1);
+
+/// Removes rows that are no longer kept, at once and then every hour. It never ends.
+pub(super) async fn clean_up(store: Store) {
+    let mut hours = interval(EVERY);
+    hours.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        hours.tick().await;
+        loop {
+            match store.clean_up().await {
+                Ok(0) => break,
+                // Others have their turn between two parts.
+                Ok(_) => tokio::task::yield_now().await,
+                Err(error) => {
+                    tracing::warn!(%error, "old rows cannot be removed; it is tried again in an hour");
+                    break;
+                }
+            }
+        }
+    }
+}

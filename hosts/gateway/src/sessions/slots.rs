@@ -1,0 +1,82 @@
+//! Slots of runs that wait for a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::Inner;
+use super::recover::Recovering;
+use crate::store::{Problem, StoreError};
+use crate::{RunId, SessionKey};
+
+/// Lets runs that wait for an answer give up their slots, until they have it.
+#[derive(Clone)]
+pub(crate) struct Slots {
+    inner: Weak<Inner>,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+/// The runs that wait, with the digests of their questions.
+type Waiting = BTreeMap<RunId, BTreeSet<String>>;
+
+impl Slots {
+    pub(super) fn new(inner: &Arc<Inner>) -> Self {
+        Self { inner: Arc::downgrade(inner), waiting: Arc::default() }
+    }
+
+    /// Gives the slot of the run of a session to others while a question waits.
+    pub(crate) async fn give_up(&self, session: &SessionKey, digest: &str) -> Result<(), StoreError> {
+        let Some(inner) = self.inner.upgrade() else { return Ok(()) };
+        let Some(run) = inner.store.run_in_flight(session.clone()).await? else { return Ok(()) };
+        self.waiting().entry(run.id.clone()).or_default().insert(digest.to_owned());
+        if !refused_is_fine(inner.store.give_up_slot(&run.id).await)? {
+            self.waiting().remove(&run.id);
+        }
+        inner.changed.notify_waiters();
+        Ok(())
+    }
+
+    /// Waits for a slot for the run that asked a question, once none of its questions waits. Until it has one, no other run begins.
+    pub(crate) async fn take_again(&self, digest: &str) -> Result<(), StoreError> {
+        let run = {
+            let mut waiting = self.waiting();
+            let asking = waiting.iter().find(|(_, digests)| digests.contains(digest));
+            let Some(run) = asking.map(|(run, _)| run.clone()) else { return Ok(()) };
+            let is_last = waiting.get_mut(&run).is_some_and(|digests| {
+                digests.remove(digest);
+                digests.is_empty()
+            });
+            if !is_last {
+                return Ok(());
+            }
+            waiting.remove(&run);
+            run
+        };
+        let Some(inner) = self.inner.upgrade() else { return Ok(()) };
+        let _first = Recovering::new(&inner);
+        loop {
+            // Made before the look, so that a slot that is given up after it is not missed.
+            let changed = inner.changed.notified();
+            if inner.interrupting.is_cancelled() {
+                return Ok(());
+            }
+            match inner.store.take_slot(&run, inner.options.max_runs).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => changed.await,
+                other => return refused_is_fine(other.map(drop)).map(drop),
+            }
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A run that has ended meanwhile needs no slot: returns false then.
+fn refused_is_fine(done: Result<(), StoreError>) -> Result<bool, StoreError> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(StoreError { problem: Problem::Refused(_), .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,102 @@
+//! The sections `gateway` and `sessions` of the configuration.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use toolkit::config::{ConfigSection, Configuration};
+
+/// The process in which agents live (`/gateway`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct GatewaySettings {
+    /// The address that it listens on, such as `127.0.0.1:4170`; port 0 selects a free one. An address that other machines reach needs
+    /// `behindProxy`. Default: `127.0.0.1:4170`.
+    pub address: SocketAddr,
+    /// States that a proxy in front of it does TLS, so that an address other than one of this machine may be used.
+    pub behind_proxy: bool,
+    /// Further host names that clients may use, besides those of this machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Origins of web pages that may call it, such as `https://example.org`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<String>,
+    /// The agent that people talk to who have no other. Default: `main`.
+    pub agent: String,
+    /// Groups of tools that people other than the owner may use although they reach files, commands or notes: of `fs`, `runtime` and `memory`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others_may_use: Vec<String>,
+}
+
+impl Default for GatewaySettings {
+    fn default() -> Self {
+        Self {
+            address: SocketAddr::from(([127, 0, 0, 1], 4170)),
+            behind_proxy: false,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            agent: "main".to_owned(),
+            others_may_use: Vec::new(),
+        }
+    }
+}
+
+impl GatewaySettings {
+    /// The path of the section.
+    pub const SECTION: &str = "gateway";
+
+    /// Returns the settings of a configuration.
+    pub fn of(configuration: &Configuration) -> Self {
+        // A value that does not fit is an error of loading.
+        configuration.section(Self::SECTION).unwrap_or_default()
+    }
+}
+
+toolkit::config_section!(
+    ConfigSection::at::<GatewaySettings>(GatewaySettings::SECTION)
+        .lenient()
+        .void_because("this program is no gateway")
+);
+
+/// The sessions of the gateway (`/sessions`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct SessionSettings {
+    /// The maximum number of runs at once, from 1 to 1000. A run that waits for a person is not counted.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub max_runs: u32,
+    /// How often a run goes on after a crash, from 0 to 100.
+    #[schemars(range(max = 100))]
+    pub max_resumptions: u32,
+    /// If true, a message of the sender of the run under way reaches that run, in direct chats.
+    pub steer: bool,
+    /// The maximum number of messages of people that wait in a session, from 1 to 10000.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_queued: u32,
+    /// The maximum number of conversations that are kept open while nothing runs in them, from 0 to 10000.
+    #[schemars(range(max = 10_000))]
+    pub max_idle: usize,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self { max_runs: 8, max_resumptions: 2, steer: true, max_queued: 100, max_idle: 32 }
+    }
+}
+
+impl SessionSettings {
+    /// The path of the section.
+    pub const SECTION: &str = "sessions";
+
+    /// Returns the settings of a configuration.
+    pub fn of(configuration: &Configuration) -> Self {
+        configuration.section(Self::SECTION).unwrap_or_default()
+    }
+}
+
+toolkit::config_section!(
+    ConfigSection::at::<SessionSettings>(SessionSettings::SECTION)
+        .lenient()
+        .void_because("this program is no gateway")
+);

@@ -1,0 +1,194 @@
+//! Notes of temporary names, so that the next process removes the files that a killed one left under them.
+//!
+//! A note is a file in the toolkit's data directory with the path of one temporary file. It is locked while its process lives, and is there before
+//! the temporary file. Without a place for notes, what is left behind is removed by a later write to the same directory: see
+//! [`stale`](super::stale).
+
+use super::handle::{self, Dir, FileKind};
+use super::stale;
+use crate::output_store::make_directory;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The directory of the notes, within the data directory.
+const DIRECTORY: &str = "temporary";
+/// The most notes that are read at once.
+const MAX_NOTES: usize = 10_000;
+/// The most bytes of a note.
+const MAX_BYTES: u64 = 64 << 10;
+/// The age at which a note is removed whatever it contains: its file could not be removed, or it is no note.
+const OLD: Duration = Duration::from_hours(30 * 24);
+
+/// A temporary name that was noted. Dropping it removes the note.
+#[derive(Debug)]
+pub(super) struct NotedName {
+    note: PathBuf,
+    /// Locked for as long as the process lives.
+    _file: File,
+}
+
+impl NotedName {
+    /// Notes a path that a file is about to get. Returns `None` if there is no place for notes. Blocks.
+    pub(super) fn note(data_dir: Option<&Path>, path: &Path) -> Option<Self> {
+        let directory = data_dir?.join(DIRECTORY);
+        let text = serde_json::to_vec(path).ok()?;
+        make_directory(&directory).ok()?;
+        let note = directory.join(path.file_name()?);
+        let file = OpenOptions::new().write(true).create_new(true).open(&note).ok()?;
+        // Locked first: what has content and no lock was left by a dead process.
+        if !handle::try_lock(&file) {
+            let _ = fs::remove_file(&note);
+            return None;
+        }
+        let noted = Self { note, _file: file };
+        (&noted._file).write_all(&text).ok()?;
+        Some(noted)
+    }
+}
+
+impl Drop for NotedName {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.note);
+    }
+}
+
+/// Removes the files that killed processes left under the names that they had noted. Blocks.
+pub(crate) fn remove_left(data_dir: &Path) {
+    let Ok(entries) = fs::read_dir(data_dir.join(DIRECTORY)) else { return };
+    for entry in entries.flatten().take(MAX_NOTES) {
+        let note = entry.path();
+        // One that cannot be read now is looked at again.
+        if matches!(is_done(&note), Ok(true)) {
+            let _ = fs::remove_file(&note);
+        }
+    }
+}
+
+/// Returns true if a note is of no use any more.
+fn is_done(note: &Path) -> io::Result<bool> {
+    if !fs::symlink_metadata(note)?.is_file() {
+        return Ok(false);
+    }
+    let file = File::open(note)?;
+    let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
+    let mut text = Vec::new();
+    // Before the lock: a process that has not locked its note yet has written nothing.
+    (&file).take(MAX_BYTES).read_to_end(&mut text)?;
+    if text.is_empty() && age <= OLD || !handle::try_lock(&file) {
+        return Ok(false);
+    }
+    if age > OLD {
+        return Ok(true);
+    }
+    let Ok(path) = serde_json::from_slice::<PathBuf>(&text) else { return Ok(false) };
+    match (path.parent(), path.file_name()) {
+        (Some(directory), Some(name)) if path.is_absolute() && stale::is_name(name) => {
+            remove(directory, name)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Removes a temporary file of this user, and returns true if there is none any more.
+fn remove(directory: &Path, name: &OsStr) -> io::Result<bool> {
+    let is_absent =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    let removed = Dir::open_root(directory).and_then(|dir| {
+        let stat = dir.stat(name)?;
+        let is_ours = stat.owner.is_none_or(|(owner, _)| Some(owner) == handle::user());
+        if stat.kind != FileKind::File || !is_ours {
+            return Ok(false);
+        }
+        // Where a file cannot be renamed at once, it may have its own name already.
+        dir.remove(name)?;
+        Ok(true)
+    });
+    match removed {
+        Err(error) if is_absent(&error) => Ok(true),
+        other => other,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::files::temporary::temporary_name;
+
+    /// A note as a killed process leaves it, and the path in it.
+    fn left(data: &Path, directory: &Path) -> (PathBuf, PathBuf) {
+        let path = directory.join(temporary_name().unwrap());
+        let noted = NotedName::note(Some(data), &path).unwrap();
+        let note = noted.note.clone();
+        let text = fs::read(&note).unwrap();
+        drop(noted);
+        assert!(!note.exists());
+        fs::write(&note, text).unwrap();
+        (note, path)
+    }
+
+    #[test]
+    fn what_a_dead_process_has_noted_is_removed_and_nothing_else() {
+        let (data, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (data, workspace) = (data.path(), workspace.path());
+        let (note, path) = left(data, workspace);
+        fs::write(&path, "half").unwrap();
+        let (note_without_file, _) = left(data, workspace);
+        let (note_of_link, linked) = left(data, workspace);
+        std::os::unix::fs::symlink(&path, &linked).unwrap();
+        let (_, two) = left(data, workspace);
+        fs::write(&two, "two").unwrap();
+        let other = workspace.join("other");
+        fs::hard_link(&two, &other).unwrap();
+        // A process that lives.
+        let alive = workspace.join(temporary_name().unwrap());
+        let noted = NotedName::note(Some(data), &alive).unwrap();
+        fs::write(&alive, "whole soon").unwrap();
+        // A note that names another file, and no note.
+        let precious = workspace.join("precious");
+        fs::write(&precious, "text").unwrap();
+        let forged = data.join(DIRECTORY).join("forged");
+        fs::write(&forged, serde_json::to_vec(&precious).unwrap()).unwrap();
+        let garbage = data.join(DIRECTORY).join("garbage");
+        fs::write(&garbage, "{").unwrap();
+
+        remove_left(data);
+        for gone in [&note, &path, &note_without_file, &two] {
+            assert!(fs::symlink_metadata(gone).is_err(), "{}", gone.display());
+        }
+        for kept in [&alive, &noted.note, &linked, &other, &precious, &note_of_link, &forged] {
+            assert!(fs::symlink_metadata(kept).is_ok(), "{}", kept.display());
+        }
+        drop(noted);
+        assert!(alive.exists());
+    }
+
+    #[test]
+    fn a_note_without_content_is_of_a_process_that_is_about_to_lock_it() {
+        let data = tempfile::tempdir().unwrap();
+        let directory = data.path().join(DIRECTORY);
+        fs::create_dir(&directory).unwrap();
+        let empty = directory.join("empty");
+        fs::write(&empty, "").unwrap();
+        remove_left(data.path());
+        assert!(empty.exists());
+        let old = File::options().write(true).open(&empty).unwrap();
+        old.set_modified(std::time::SystemTime::now().checked_sub(OLD * 2).unwrap()).unwrap();
+        drop(old);
+        remove_left(data.path());
+        assert!(!empty.exists());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_used_is_no_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(temporary_name().unwrap());
+        assert!(NotedName::note(None, &path).is_none());
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(NotedName::note(Some(&file), &path).is_none());
+        remove_left(&file);
+    }
+}

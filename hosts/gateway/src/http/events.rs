@@ -52,7 +52,7 @@ async fn follow(
         None => None,
     };
     let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
-    let filter = EventFilter { session, person: caller.seen_by() };
+    let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
     let following = Following::new(state, caller, filter, after, live);
     let frames = unfold(following, async |mut following| {
         let frame = following.next().await?;

@@ -141,16 +141,12 @@ async fn a_blocked_person_has_no_work_and_no_access() {
 
 #[tokio::test]
 async fn further_routes_have_the_person_of_the_token() {
-    use toolkit_gateway::http::{Caller, service_with};
-    use toolkit_serve::axum::{Router, routing::get};
+    use toolkit_gateway::http::Caller;
+    use toolkit_serve::axum::routing::get;
     let gateway = Gateway::start().await;
     let ada = gateway.person("ada").await;
-    let more = Router::new().route("/v1/more", get(async |caller: Caller| format!("\"{}\"", caller.name())));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let service = service_with(gateway.state.clone(), more);
-    tokio::spawn(toolkit_serve::serve(listener, service, gateway.shutdown.clone()));
-    let gateway = Gateway { address, ..gateway };
+    let named = async |caller: Caller| format!("\"{}\"", caller.name());
+    let gateway = gateway.serve_more(Router::new().route("/v1/more", get(named))).await;
     assert_eq!(gateway.get("/v1/more", &ada).await, "ada");
     assert_eq!(gateway.call("GET", "/v1/more", "wrong", None).await.0, 401);
     assert_eq!(gateway.call("POST", "/v1/more", &ada, None).await.0, 405);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Addressed            refuses other hosts, and pages of other origins
-//!   └─ Authenticated   finds the person of the token; what is begun with a token ends with it
+//!   └─ Authenticated   finds the person of the token, and limits their requests; what is begun with a token ends with it
 //!        └─ Bounded    limits bodies and open streams
 //!             └─ one router for each resource
 //! ```
@@ -46,6 +46,7 @@ mod operation;
 mod outbox;
 mod people;
 mod query;
+mod rate;
 mod session_paths;
 mod sessions;
 mod state;
@@ -57,6 +58,7 @@ pub use caller::Caller;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 
+use rate::Rate;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::DefaultBodyLimit;
 use toolkit_serve::axum::http::header::CACHE_CONTROL;
@@ -76,7 +78,7 @@ pub fn service(state: HttpState) -> Service {
 /// Returns the service with further routes, which have neither a fallback nor a path of this module. The extensions of their requests have
 /// the [`Caller`], a `toolkit_serve::Principal` and a `toolkit_serve::Revocation`.
 pub fn service_with(state: HttpState, more: Router) -> Service {
-    let people = state.people().clone();
+    let (people, rate) = (state.people().clone(), Rate::new(state.max_requests()));
     let router = routes()
         .with_state(state)
         .merge(more)
@@ -87,7 +89,7 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         // `Bounded` has limited the body.
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
-    Addressed::local(Authenticated::new(Bounded::new(router), people))
+    Addressed::local(Authenticated::new(Bounded::new(router), people, rate))
 }
 
 fn routes() -> Router<HttpState> {

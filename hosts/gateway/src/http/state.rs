@@ -35,6 +35,8 @@ pub struct About {
     pub problems: Vec<String>,
 }
 
+/// Requests of a person within ten seconds.
+const MAX_REQUESTS: u32 = 10_000;
 /// Time after which a stream without an event shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -43,6 +45,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub struct HttpState {
     inner: Arc<Inner>,
     keep_alive: Duration,
+    max_requests: u32,
 }
 
 struct Inner {
@@ -66,13 +69,23 @@ impl HttpState {
         let started_at = sessions.store().clock().now();
         let about = RwLock::new(Arc::new(about));
         let inner = Inner { sessions, people, transcripts, about, started_at, shutdown };
-        Self { inner: Arc::new(inner), keep_alive: KEEP_ALIVE }
+        Self { inner: Arc::new(inner), keep_alive: KEEP_ALIVE, max_requests: MAX_REQUESTS }
     }
 
     /// Sets the time after which a stream without an event shows that it is alive, and ends if its token has expired; 15 seconds by default.
     #[must_use]
     pub fn with_keep_alive(self, keep_alive: Duration) -> Self {
         Self { keep_alive, ..self }
+    }
+
+    /// Sets the most requests of a person within ten seconds; 10,000 by default.
+    #[must_use]
+    pub fn with_max_requests(self, max_requests: u32) -> Self {
+        Self { max_requests, ..self }
+    }
+
+    pub(super) fn max_requests(&self) -> u32 {
+        self.max_requests
     }
 
     pub(super) fn keep_alive(&self) -> Duration {

@@ -31,6 +31,9 @@ use toolkit_serve::axum::Router;
 use crate::agents::{Ledger, agents, in_time, model};
 use crate::common::START;
 
+/// Requests of a person within ten seconds, where [`Gateway::serve_more`] serves.
+const MAX_REQUESTS: u32 = 50;
+
 struct Gateway {
     address: SocketAddr,
     sessions: Sessions,
@@ -95,7 +98,7 @@ impl Gateway {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let more = asks(self.state.clone(), self.questions.clone()).merge(more);
-        let service = service_with(self.state.clone(), more);
+        let service = service_with(self.state.clone().with_max_requests(MAX_REQUESTS), more);
         tokio::spawn(toolkit_serve::serve(listener, service, self.shutdown.clone()));
         Self { address, ..self }
     }

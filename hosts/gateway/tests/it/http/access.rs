@@ -153,3 +153,18 @@ async fn further_routes_have_the_person_of_the_token() {
     assert_eq!(gateway.call("GET", "/v1/none", &ada, None).await.0, 404);
     assert_eq!(gateway.get("/v1/status", &ada).await["person"]["name"], "ada");
 }
+
+#[tokio::test]
+async fn a_person_has_a_limit_of_requests_with_all_their_tokens() {
+    let gateway = Gateway::start().await;
+    let (ada, bob) = (gateway.person("ada").await, gateway.person("bob").await);
+    let laptop = gateway.token(json!({ "name": "laptop", "person": "ada" })).await;
+    let gateway = gateway.serve_more(Router::new()).await;
+    let status = async |token: &str| gateway.call("GET", "/v1/status", token, None).await.0;
+    for number in 0..MAX_REQUESTS {
+        assert_eq!(status(if number % 2 == 0 { &ada } else { &laptop }).await, 200);
+    }
+    assert_eq!([status(&ada).await, status(&laptop).await, status(&bob).await], [429, 429, 200]);
+    gateway.clock.set(START.after(Duration::from_secs(10)));
+    assert_eq!(status(&ada).await, 200);
+}

@@ -11,7 +11,7 @@ pub struct AgentError(pub String);
 
 /// Makes the agent of a session.
 ///
-/// It is called each time the conversation of a session is opened, so that a changed configuration counts from then on. The agent keeps
+/// It is called for each run, so that a changed configuration counts from then on. The agent keeps
 /// transcripts (`AgentBuilder::transcripts`): without them a run cannot go on after a crash.
 pub trait Agents: Send + Sync + 'static {
     /// Returns the agent.

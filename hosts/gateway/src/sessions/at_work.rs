@@ -203,18 +203,24 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     let place = inner.conversations.hold(key).await;
     let record = inner.store.session(key.clone()).await?;
     let record = record.ok_or_else(|| AgentError(format!("the session `{key}` was removed")))?;
-    let held = if place.is_open() {
-        place.held().ok_or_else(|| Failure::Passing("the conversation was closed".to_owned()))?
-    } else {
-        let (agents, of_session) = (Arc::clone(&inner.agents), record.clone());
-        let opened = tokio::task::spawn_blocking(move || {
-            let agent = agents.agent(&of_session)?;
-            transcript(&agent, &of_session)
-        });
-        let opened = opened
-            .await
-            .unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()));
-        place.open(opened?).map_err(Failure::Passing)?
+    let (agents, of_session, is_open) = (Arc::clone(&inner.agents), record.clone(), place.is_open());
+    let made = tokio::task::spawn_blocking(move || -> Result<_, Failure> {
+        let agent = agents.agent(&of_session)?;
+        let opened = if is_open { None } else { Some(transcript(&agent, &of_session)?) };
+        Ok((agent, opened))
+    });
+    let made = made.await;
+    let (agent, opened) = made
+        .unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()))?;
+    let held = match opened {
+        Some(opened) => place.open(opened).map_err(Failure::Passing)?,
+        None => {
+            let held =
+                place.held().ok_or_else(|| Failure::Passing("the conversation was closed".to_owned()))?;
+            // The configuration may have changed since it was opened.
+            held.conversation.set_agent(agent);
+            held
+        }
     };
     // Before anything is sent to it: the transcript is found again then.
     let now = held.conversation.id();

@@ -2,9 +2,32 @@
 //!
 //! ```text
 //! Addressed            refuses other hosts, and pages of other origins
-//!   └─ Authenticated   finds the person of the token; what is begun with a token ends with it
+//!   └─ Authenticated   finds the person of the token, and limits their requests; what is begun with a token ends with it
 //!        └─ Bounded    limits bodies and open streams
 //!             └─ one router for each resource
+//! ```
+//!
+//! ```
+//! use tokio_util::sync::CancellationToken;
+//! use toolkit_agent::Transcripts;
+//! use toolkit_gateway::http::{About, HttpState, service};
+//! use toolkit_gateway::{AgentError, People, SessionRecord, Sessions, SessionsOptions, Store, StoreOptions};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::new()).await?;
+//! let people = People::open(store.clone(), "main").await?;
+//! // In place of agents of the configuration.
+//! let agents = |_: &SessionRecord| Err(AgentError("no agent is configured".to_owned()));
+//! let sessions = Sessions::start(store, agents, SessionsOptions::new()).await?;
+//! let shutdown = CancellationToken::new();
+//! let transcripts = Transcripts::new(directory.join("transcripts"));
+//! let state = HttpState::new(sessions, people, transcripts, About::default(), shutdown.clone());
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! # shutdown.cancel();
+//! toolkit_serve::serve(listener, service(state), shutdown).await?;
+//! # Ok(()) }
 //! ```
 //!
 //! `GET /healthz` alone needs no token. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
@@ -23,6 +46,7 @@ mod operation;
 mod outbox;
 mod people;
 mod query;
+mod rate;
 mod session_paths;
 mod sessions;
 mod state;
@@ -34,6 +58,7 @@ pub use caller::Caller;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 
+use rate::Rate;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::DefaultBodyLimit;
 use toolkit_serve::axum::http::header::CACHE_CONTROL;
@@ -53,7 +78,7 @@ pub fn service(state: HttpState) -> Service {
 /// Returns the service with further routes, which have neither a fallback nor a path of this module. The extensions of their requests have
 /// the [`Caller`], a `toolkit_serve::Principal` and a `toolkit_serve::Revocation`.
 pub fn service_with(state: HttpState, more: Router) -> Service {
-    let people = state.people().clone();
+    let (people, rate) = (state.people().clone(), Rate::new(state.max_requests()));
     let router = routes()
         .with_state(state)
         .merge(more)
@@ -64,7 +89,7 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         // `Bounded` has limited the body.
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
-    Addressed::local(Authenticated::new(Bounded::new(router), people))
+    Addressed::local(Authenticated::new(Bounded::new(router), people, rate))
 }
 
 fn routes() -> Router<HttpState> {

@@ -6,7 +6,10 @@
 
 mod owner_token;
 mod rights;
+mod window;
 mod wrong_tokens;
+
+pub(crate) use window::Window;
 
 pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};
 

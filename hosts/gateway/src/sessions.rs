@@ -240,6 +240,11 @@ impl Sessions {
         Ok(())
     }
 
+    /// Looks for messages that may begin a run now, as after a person was let in again.
+    pub(crate) fn look_again(&self) {
+        self.0.changed.notify_waiters();
+    }
+
     /// Observes the conversation of a session, if it is open: the events of the run under way so far, and all that follow.
     pub fn observe(&self, session: &SessionKey) -> Option<Observation> {
         self.0.conversations.get(session).map(|conversation| conversation.observe())

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use toolkit_serve::axum::body::Body;
@@ -11,6 +12,7 @@ use toolkit_serve::{Connection, Principal, Problem};
 use tower_service::Service;
 
 use super::caller::Caller;
+use super::rate::Rate;
 use crate::{Access, People};
 
 /// Paths that need no token.
@@ -27,12 +29,13 @@ type Answering = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>>
 pub struct Authenticated<S> {
     inner: S,
     people: People,
+    rate: Arc<Rate>,
 }
 
 impl<S> Authenticated<S> {
     /// Lets requests with tokens of these people through to `inner`.
-    pub fn new(inner: S, people: People) -> Self {
-        Self { inner, people }
+    pub(super) fn new(inner: S, people: People, rate: Rate) -> Self {
+        Self { inner, people, rate: Arc::new(rate) }
     }
 }
 
@@ -56,13 +59,16 @@ where
         // The service that was polled until it was ready is the one to call.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let people = self.people.clone();
+        let (people, rate) = (self.people.clone(), Arc::clone(&self.rate));
         Box::pin(async move {
             if OPEN.contains(&request.uri().path()) {
                 return inner.call(request).await;
             }
             let token = bearer(request.headers()).map(str::to_owned);
-            let access = match find(&people, token).await {
+            let found = find(&people, token).await.and_then(|access| {
+                rate.note(access.person.name(), people.store().clock().now()).map(|()| access)
+            });
+            let access = match found {
                 Ok(access) => access,
                 Err(problem) => return Ok(problem.into_response()),
             };

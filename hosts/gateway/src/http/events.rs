@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -34,9 +33,6 @@ use crate::store::{EventFilter, EventPage, StoreError};
 
 /// Events that are read at once.
 const PAGE: u32 = 100;
-/// Time without an event after which the stream shows that it is alive, and checks that its token counts still.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 pub(super) fn routes() -> Router<HttpState> {
     Router::new().route("/v1/events", get(follow))
 }
@@ -56,7 +52,7 @@ async fn follow(
         None => None,
     };
     let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
-    let filter = EventFilter { session, person: caller.seen_by() };
+    let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
     let following = Following::new(state, caller, filter, after, live);
     let frames = unfold(following, async |mut following| {
         let frame = following.next().await?;
@@ -71,7 +67,9 @@ async fn follow(
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    // A client that has seen no event may send an empty one.
+    let value = headers.get("last-event-id").filter(|value| !value.is_empty());
+    let Some(value) = value else { return Ok(None) };
     let id = value.to_str().ok().and_then(|text| text.trim().parse::<i64>().ok()).filter(|id| *id >= 0);
     let wrong = || {
         Problem::new(
@@ -108,7 +106,7 @@ impl Following {
     ) -> Self {
         let mut last = state.store().last_event();
         let newest = *last.borrow_and_update();
-        let mut alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+        let mut alive = interval_at(Instant::now() + state.keep_alive(), state.keep_alive());
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut ready = VecDeque::new();
         let after = match after {

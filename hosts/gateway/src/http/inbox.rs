@@ -77,7 +77,7 @@ fn not_found(id: i64) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, format!("this session has no message {id}"))
 }
 
-/// What became of a message so far.
+/// The state of a message so far.
 pub(super) struct Outcome {
     /// True if it stays so.
     is_final: bool,

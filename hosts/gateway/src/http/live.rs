@@ -15,6 +15,8 @@ pub(super) struct Live {
     is_first: bool,
     /// True if the conversation is looked for once another one was opened.
     is_awaited: bool,
+    /// The number and the time of the last event that was seen.
+    last: Option<(u64, u64)>,
 }
 
 /// A part of the view.
@@ -28,7 +30,7 @@ pub(super) enum Seen {
 impl Live {
     pub(super) fn new(sessions: Sessions, session: SessionKey) -> Self {
         let opened = sessions.opened();
-        Self { sessions, session, opened, observation: None, is_first: true, is_awaited: false }
+        Self { sessions, session, opened, observation: None, is_first: true, is_awaited: false, last: None }
     }
 
     /// Waits for the next events. Nothing is lost if the future is dropped.
@@ -36,7 +38,10 @@ impl Live {
         loop {
             if let Some(observation) = &mut self.observation {
                 match observation.next().await {
-                    Some(Ok(observed)) => return Seen::Events(vec![observed]),
+                    Some(Ok(observed)) => {
+                        self.last = Some((observed.seq, observed.at));
+                        return Seen::Events(vec![observed]);
+                    }
                     Some(Err(missed)) => return Seen::Missed(missed),
                     None => (self.observation, self.is_awaited) = (None, true),
                 }
@@ -55,9 +60,13 @@ impl Live {
             };
             let so_far = std::mem::take(&mut observation.so_far);
             self.observation = Some(observation);
+            let last = so_far.last().map(|observed| (observed.seq, observed.at));
+            // A conversation that has ended may be found once more.
+            let is_seen = last == self.last;
             // A run that was over when the view began is in the transcript.
             let is_over = so_far.iter().any(|observed| ends_run(&observed.event));
-            if !(so_far.is_empty() || is_first && is_over) {
+            if !(so_far.is_empty() || is_seen || is_first && is_over) {
+                self.last = last;
                 return Seen::Events(so_far);
             }
         }

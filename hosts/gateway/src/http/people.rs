@@ -1,7 +1,5 @@
 //! `/v1/people`.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
@@ -14,9 +12,6 @@ use super::caller::Caller;
 use super::query::Query;
 use super::state::HttpState;
 use crate::store::{PersonRecord, SessionFilter};
-
-/// Time for which an answer waits until the work of a blocked person has ended.
-const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(super) fn routes() -> Router<HttpState> {
     Router::new()
@@ -42,11 +37,7 @@ async fn block(
     caller.check_manager()?;
     let person = find(&state, path).await?;
     state.people().block(&person.name).await?;
-    // It goes on if the client does not wait.
-    let ending = tokio::spawn(end_work(state.clone(), person.name.clone()));
-    if let Ok(Ok(ended)) = tokio::time::timeout(MAX_WAIT, ending).await {
-        ended?;
-    }
+    cancel_runs(&state, &person.name).await?;
     Ok(Json(json!(state.store().person(person.name).await?)))
 }
 
@@ -58,6 +49,7 @@ async fn unblock(
     caller.check_manager()?;
     let person = find(&state, path).await?;
     state.people().unblock(&person.name).await?;
+    state.sessions().look_again();
     Ok(Json(json!(state.store().person(person.name).await?)))
 }
 
@@ -69,36 +61,15 @@ async fn find(state: &HttpState, path: Result<Path<String>, PathRejection>) -> R
     })
 }
 
-/// Ends what runs and waits in the sessions of a person, and below. A message that was to reach a run waits again at its end, so this goes on
-/// until nothing runs.
-async fn end_work(state: HttpState, name: String) -> Result<(), Problem> {
-    let mut events = state.store().last_event();
-    loop {
-        events.borrow_and_update();
-        if !cancel_all(&state, &name).await? {
-            return Ok(());
-        }
-        tokio::select! {
-            changed = events.changed() => if changed.is_err() { return Ok(()) },
-            () = state.shutdown().cancelled() => return Ok(()),
-        }
-    }
-}
-
-/// Takes the messages back that wait, and cancels the runs. Returns true if there were any.
-async fn cancel_all(state: &HttpState, name: &str) -> Result<bool, Problem> {
+/// Cancels the runs in the sessions of a person, and below.
+async fn cancel_runs(state: &HttpState, name: &str) -> Result<(), Problem> {
     let mut filter =
         SessionFilter { seen_by: Some(name.to_owned()), with_archived: true, ..SessionFilter::default() };
-    let mut found = false;
     loop {
         let sessions = state.store().sessions(filter.clone()).await?;
-        let Some(last) = sessions.last() else { return Ok(found) };
+        let Some(last) = sessions.last() else { return Ok(()) };
         filter.after = Some((last.active_at, last.key.clone()));
-        for session in sessions.into_iter().filter(|session| session.queued > 0 || session.is_running) {
-            found = true;
-            for message in state.store().queued(session.key.clone()).await? {
-                state.sessions().cancel_message(message.id).await?;
-            }
+        for session in sessions.into_iter().filter(|session| session.is_running) {
             state.sessions().cancel(session.key).await?;
         }
     }

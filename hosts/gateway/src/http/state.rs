@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +17,7 @@ use crate::{People, Sessions};
 pub struct AgentInfo {
     /// Its name, as keys of sessions have it.
     pub id: String,
-    /// What it is for.
+    /// Its purpose, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The configured name of its model; `None` if it has none.
@@ -30,13 +31,22 @@ pub struct About {
     pub version: String,
     /// The agents.
     pub agents: Vec<AgentInfo>,
-    /// What does not work, each in a sentence for the owner; with any, the health is `degraded`.
+    /// Faults, each in a sentence for the owner; with any, the health is `degraded`.
     pub problems: Vec<String>,
 }
 
+/// Requests of a person within ten seconds.
+const MAX_REQUESTS: u32 = 10_000;
+/// Time after which a stream without an event shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
 /// The parts of the gateway that the routes use. Cheap to clone.
 #[derive(Clone)]
-pub struct HttpState(Arc<Inner>);
+pub struct HttpState {
+    inner: Arc<Inner>,
+    keep_alive: Duration,
+    max_requests: u32,
+}
 
 struct Inner {
     sessions: Sessions,
@@ -58,48 +68,69 @@ impl HttpState {
     ) -> Self {
         let started_at = sessions.store().clock().now();
         let about = RwLock::new(Arc::new(about));
-        Self(Arc::new(Inner { sessions, people, transcripts, about, started_at, shutdown }))
+        let inner = Inner { sessions, people, transcripts, about, started_at, shutdown };
+        Self { inner: Arc::new(inner), keep_alive: KEEP_ALIVE, max_requests: MAX_REQUESTS }
+    }
+
+    /// Sets the time after which a stream without an event shows that it is alive, and ends if its token has expired; 15 seconds by default.
+    #[must_use]
+    pub fn with_keep_alive(self, keep_alive: Duration) -> Self {
+        Self { keep_alive, ..self }
+    }
+
+    /// Sets the most requests of a person within ten seconds; 10,000 by default.
+    #[must_use]
+    pub fn with_max_requests(self, max_requests: u32) -> Self {
+        Self { max_requests, ..self }
+    }
+
+    pub(super) fn max_requests(&self) -> u32 {
+        self.max_requests
+    }
+
+    pub(super) fn keep_alive(&self) -> Duration {
+        self.keep_alive
     }
 
     /// Changes the facts, as after a reload of the configuration.
     pub fn set_about(&self, change: impl FnOnce(&mut About)) {
-        let mut about = self.0.about.write().unwrap_or_else(PoisonError::into_inner);
+        let mut about = self.inner.about.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut about));
     }
 
     /// The facts.
     pub fn about(&self) -> Arc<About> {
-        Arc::clone(&self.0.about.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.inner.about.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The sessions.
     pub fn sessions(&self) -> &Sessions {
-        &self.0.sessions
+        &self.inner.sessions
     }
 
     /// The store.
     pub fn store(&self) -> &Store {
-        self.0.sessions.store()
+        self.inner.sessions.store()
     }
 
     /// The people.
     pub fn people(&self) -> &People {
-        &self.0.people
+        &self.inner.people
     }
 
     /// The transcripts of all sessions.
     pub fn transcripts(&self) -> &Transcripts {
-        &self.0.transcripts
+        &self.inner.transcripts
     }
 
     /// When the gateway began.
     pub fn started_at(&self) -> Moment {
-        self.0.started_at
+        self.inner.started_at
     }
 
     /// Cancelled when streams end.
     pub fn shutdown(&self) -> &CancellationToken {
-        &self.0.shutdown
+        &self.inner.shutdown
     }
 }
 

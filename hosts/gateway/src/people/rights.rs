@@ -79,6 +79,11 @@ impl Person {
         if self.is_owner { SessionKey::main(agent) } else { SessionKey::person(agent, &self.name) }
     }
 
+    /// The agent whose questions the person answers, in whatever session; `None` for the owner, who answers all, and for users.
+    pub fn answers_for(&self) -> Option<String> {
+        (self.role == Role::Approver).then(|| self.agent.clone())
+    }
+
     /// Returns true if the person may answer the questions of a session, whoever began its run.
     pub fn may_answer(&self, session: &SessionKey) -> bool {
         match self.role {

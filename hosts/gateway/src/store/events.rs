@@ -38,6 +38,8 @@ pub struct EventFilter {
     pub session: Option<SessionKey>,
     /// Those that this person sees alone: of their sessions and of those below, and about themselves.
     pub person: Option<String>,
+    /// The questions of this agent as well, which that person answers.
+    pub asks_of: Option<String>,
 }
 
 /// Some events, and what is kept at the same time.
@@ -105,12 +107,13 @@ fn selected(
         "WITH RECURSIVE {}
          SELECT seq, at, session, kind, data FROM events
          WHERE seq > ?1 AND (?2 IS NULL OR session = ?2)
-           AND (?3 IS NULL OR person = ?3 OR session IN (SELECT key FROM visible))
+           AND (?3 IS NULL OR person = ?3 OR session IN (SELECT key FROM visible)
+                OR (kind GLOB 'ask.*' AND EXISTS (SELECT 1 FROM sessions WHERE key = events.session AND agent = ?5)))
          ORDER BY seq LIMIT ?4",
         visible("?3")
     ))?;
     let session = filter.session.as_ref().map(SessionKey::as_str);
-    let mut rows = statement.query(params![after, session, filter.person, limit])?;
+    let mut rows = statement.query(params![after, session, filter.person, limit, filter.asks_of])?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         events.push(Event {

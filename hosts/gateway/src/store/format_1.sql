@@ -136,7 +136,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_session ON events (session, seq) WHERE session IS NOT NULL;
 CREATE INDEX events_by_time ON events (at);
 
--- Kept until they are removed by the owner; one who is blocked stays, so that the name is not given to somebody else.
+-- 1,000 at most, kept for good: also one who is blocked, so that the name is not given to somebody else.
 CREATE TABLE people (
     name       TEXT PRIMARY KEY,
     role       TEXT NOT NULL CHECK (role IN ('owner', 'approver', 'user')),
@@ -146,6 +146,8 @@ CREATE TABLE people (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX people_owner ON people (role) WHERE role = 'owner';
+
+CREATE INDEX people_blocked ON people (name) WHERE blocked_at IS NOT NULL;
 
 -- Kept until they are revoked, or 30 days after they expired. The token itself is stored nowhere.
 CREATE TABLE tokens (

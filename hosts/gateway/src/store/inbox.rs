@@ -282,8 +282,7 @@ impl Store {
             if message.state != MessageState::Queued {
                 return Ok(CancelOutcome::TooLate { state: message.state, run: message.run });
             }
-            set_state(writing, id, MessageState::Cancelled, None)?;
-            events::write(writing, message.session.as_str(), "message.cancelled", &json!({ "message": id }))?;
+            cancel(writing, &message)?;
             Ok(CancelOutcome::Cancelled)
         })
         .await
@@ -354,6 +353,13 @@ pub(super) fn accept(
     let data = json!({ "message": id, "kind": message.kind, "sender": message.sender });
     events::write(writing, message.session.as_str(), "message.accepted", &data)?;
     Ok(Acceptance::Accepted { id })
+}
+
+/// Takes a message back that waits, as part of a command.
+pub(super) fn cancel(writing: &Writing<'_>, message: &Message) -> Result<(), Fault> {
+    set_state(writing, message.id, MessageState::Cancelled, None)?;
+    let data = json!({ "message": message.id });
+    events::write(writing, message.session.as_str(), "message.cancelled", &data)
 }
 
 /// Moves a message to another state, as part of a command.

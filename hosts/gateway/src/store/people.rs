@@ -8,8 +8,9 @@ use serde_json::json;
 use super::clock::Moment;
 use super::damage::Fault;
 use super::named::named;
+use super::visible::BLOCKED;
 use super::writer::Writing;
-use super::{Store, StoreError, events};
+use super::{Store, StoreError, events, inbox};
 
 /// The most people of a gateway.
 const MAX_PEOPLE: u32 = 1_000;
@@ -106,6 +107,9 @@ impl Store {
 
     /// Blocks a person, or lets them in again. Returns false if they are blocked, or not, already.
     ///
+    /// While a person is blocked, no run begins or goes on in their sessions and those below; one in flight has to be cancelled. Messages that
+    /// wait there are taken back; those that come meanwhile wait.
+    ///
     /// # Errors
     ///
     /// There is no such person, or it is the owner.
@@ -125,6 +129,12 @@ impl Store {
                 .execute(params![name, at])?;
             let kind = if blocked { "person.blocked" } else { "person.unblocked" };
             events::write_of_person(writing, &name, kind, &json!({ "person": name }))?;
+            if blocked {
+                let waiting = format!("state = 'queued' AND session IN ({BLOCKED}) ORDER BY id");
+                for message in inbox::select(writing.sql, &waiting, &[])? {
+                    inbox::cancel(writing, &message)?;
+                }
+            }
             Ok(true)
         })
         .await

@@ -11,6 +11,7 @@ use super::ids::{MessageId, RunId};
 use super::inbox::{self, Message, MessageState};
 use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
+use super::visible::{self, BLOCKED};
 use super::writer::Writing;
 use super::{Store, StoreError, events, sessions};
 use crate::{SessionKey, fail_points};
@@ -146,18 +147,20 @@ fn set_state(writing: &Writing<'_>, run: &RunId, state: RunState) -> Result<(), 
 }
 
 impl Store {
-    /// Begins the next run: with the message that has waited longest of those whose session has no run in flight. `None` if there is none, or
-    /// if `max_running` runs have a slot.
+    /// Begins the next run: with the message that has waited longest of those whose session has no run in flight, and is not of a blocked
+    /// person. `None` if there is none, or if `max_running` runs have a slot.
     pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
         let claimed = self
             .write(move |writing| {
                 if running(writing)? >= max_running {
                     return Ok(None);
                 }
-                let next = "state = 'queued' AND NOT EXISTS (
+                let next = format!(
+                    "state = 'queued' AND session NOT IN ({BLOCKED}) AND NOT EXISTS (
                         SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL
-                    ) ORDER BY id LIMIT 1";
-                let Some(mut message) = inbox::select(writing.sql, next, &[])?.pop() else { return Ok(None) };
+                    ) ORDER BY id LIMIT 1"
+                );
+                let Some(mut message) = inbox::select(writing.sql, &next, &[])?.pop() else { return Ok(None) };
                 let run = RunId::random()?;
                 writing
                     .sql
@@ -235,7 +238,7 @@ impl Store {
     /// Ends a run, and prepares what it sends, in one transaction. Returns false, and changes nothing, if it has ended already.
     ///
     /// `consumed` are the messages that its transcript holds. The one that began it counts as consumed, whatever the end; one that was to steer
-    /// it and did not reach its transcript waits again.
+    /// it and did not reach its transcript waits again, or is taken back if its person is blocked.
     ///
     /// # Errors
     ///
@@ -318,7 +321,8 @@ impl Store {
         .await
     }
 
-    /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes.
+    /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes. One of a
+    /// blocked person ends as cancelled.
     pub async fn resume(&self, run: &RunId, max_resumptions: u32) -> Result<Resumption, StoreError> {
         let run = run.clone();
         self.write(move |writing| {
@@ -326,6 +330,10 @@ impl Store {
                 Some(record) if record.ended_at.is_none() => record,
                 _ => return Ok(Resumption::Ended),
             };
+            if visible::is_blocked(writing.sql, &record.session)? {
+                finish(writing, &run, RunEnd::Cancelled, &[], Vec::new())?;
+                return Ok(Resumption::Ended);
+            }
             let sql = "SELECT is_planned FROM runs WHERE id = ?1";
             let is_planned: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
             let count = record.resumptions + u32::from(!is_planned);
@@ -386,11 +394,11 @@ fn finish(
     writing
         .sql
         .prepare_cached(
-            "UPDATE inbox SET state = CASE WHEN id = ?2 THEN 'consumed' ELSE 'queued' END,
+            "UPDATE inbox SET state = CASE WHEN id = ?2 THEN 'consumed' WHEN ?4 THEN 'cancelled' ELSE 'queued' END,
                  run = CASE WHEN id = ?2 THEN run ELSE NULL END, changed_at = ?3
              WHERE run = ?1 AND state = 'claimed'",
         )?
-        .execute(params![run, record.message, writing.now])?;
+        .execute(params![run, record.message, writing.now, visible::is_blocked(writing.sql, &record.session)?])?;
     sessions::touch(writing, record.session.as_str())?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;

@@ -1,7 +1,8 @@
-//! Who sees which sessions: a person sees their own, and those below.
+//! Who sees which sessions: a person sees their own, and those below. If a person is blocked, these are.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
+use super::damage::Fault;
 use super::{Store, StoreError};
 use crate::SessionKey;
 
@@ -15,18 +16,34 @@ pub(super) fn visible(person: &str) -> String {
     )
 }
 
+/// The keys of the sessions in which nothing runs, as a subquery.
+pub(super) const BLOCKED: &str = "WITH RECURSIVE blocked (key) AS (
+        SELECT sessions.key FROM sessions JOIN people ON people.name = sessions.person WHERE people.blocked_at IS NOT NULL
+        UNION SELECT sessions.key FROM sessions JOIN blocked ON sessions.parent = blocked.key
+    )
+    SELECT key FROM blocked";
+
+/// A session and those above it, as a table expression `above`: it has few above it, and a person may have many below.
+const ABOVE: &str = "above (key, person, parent) AS (
+        SELECT key, person, parent FROM sessions WHERE key = ?1
+        UNION SELECT sessions.key, sessions.person, sessions.parent FROM sessions JOIN above ON sessions.key = above.parent
+    )";
+
+/// Returns true if nothing runs in a session, since its person is blocked.
+pub(super) fn is_blocked(connection: &Connection, session: &SessionKey) -> Result<bool, Fault> {
+    let sql = format!(
+        "WITH RECURSIVE {ABOVE}
+         SELECT EXISTS (SELECT 1 FROM above JOIN people ON people.name = above.person WHERE people.blocked_at IS NOT NULL)"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get(0))?)
+}
+
 impl Store {
     /// Returns true if a session is one of a person, or stands below one.
     pub async fn is_visible_to(&self, key: SessionKey, person: String) -> Result<bool, StoreError> {
         self.read(move |connection| {
-            // From the session upwards: it has few above it, and a person may have many.
-            let sql = "WITH RECURSIVE above (key, person, parent) AS (
-                           SELECT key, person, parent FROM sessions WHERE key = ?1
-                           UNION SELECT sessions.key, sessions.person, sessions.parent
-                               FROM sessions JOIN above ON sessions.key = above.parent
-                       )
-                       SELECT EXISTS (SELECT 1 FROM above WHERE person = ?2)";
-            Ok(connection.prepare_cached(sql)?.query_row(params![key, person], |row| row.get(0))?)
+            let sql = format!("WITH RECURSIVE {ABOVE} SELECT EXISTS (SELECT 1 FROM above WHERE person = ?2)");
+            Ok(connection.prepare_cached(&sql)?.query_row(params![key, person], |row| row.get(0))?)
         })
         .await
     }

@@ -107,7 +107,7 @@ pub(crate) fn agents(
     place: &Path,
     ledger: &Arc<Ledger>,
     model: &Arc<Scripted>,
-) -> impl Fn(&SessionRecord) -> Result<Agent, AgentError> + Send + Sync + 'static {
+) -> impl Fn(&SessionRecord) -> Result<Agent, AgentError> + Send + Sync + 'static + use<> {
     let toolkit = Toolkit::empty()
         .shared_service(Arc::clone(ledger))
         .tool(tool_ref!(effect))

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod asks;
 mod conversations;
 mod isolation;
 mod refusals;
 mod streams;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,16 +24,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolkit_agent::Transcripts;
-use toolkit_gateway::http::{About, AgentInfo, HttpState, service};
-use toolkit_gateway::{Clock, People, Sessions, SessionsOptions, Store, StoreOptions};
+use toolkit_gateway::http::{About, AgentInfo, HttpState, asks, service_with};
+use toolkit_gateway::{Agents, Clock, People, Questions, Sessions, SessionsOptions, Store, StoreOptions};
+use toolkit_serve::axum::Router;
 
 use crate::agents::{Ledger, agents, in_time, model};
 use crate::common::START;
+
+/// Requests of a person within ten seconds, where [`Gateway::serve_more`] serves.
+const MAX_REQUESTS: u32 = 50;
 
 struct Gateway {
     address: SocketAddr,
     sessions: Sessions,
     state: HttpState,
+    questions: Questions,
     ledger: Arc<Ledger>,
     clock: Clock,
     owner: String,
@@ -47,12 +54,24 @@ impl Gateway {
 
     async fn at(directory: tempfile::TempDir, options: SessionsOptions) -> Self {
         let clock = Clock::standing(START);
+        Self::with(directory, clock, options, |place, ledger, _| agents(place, ledger, &model())).await
+    }
+
+    /// With these agents, of the directory, the ledger and the questions.
+    async fn with<A: Agents>(
+        directory: tempfile::TempDir,
+        clock: Clock,
+        options: SessionsOptions,
+        agents: impl FnOnce(&Path, &Arc<Ledger>, &Questions) -> A,
+    ) -> Self {
         let stored = StoreOptions::new().with_clock(clock.clone()).with_max_queued(3);
         let store = Store::open(directory.path(), stored).await.unwrap();
         let people = People::open(store.clone(), "main").await.unwrap();
         let owner = std::fs::read_to_string(people.owner_token_file()).unwrap().trim().to_owned();
-        let (ledger, model) = (Ledger::new(directory.path()), model());
-        let agents = agents(directory.path(), &ledger, &model);
+        let transcripts = Transcripts::new(directory.path().join("transcripts"));
+        let questions = Questions::new(store.clone(), transcripts.clone());
+        let ledger = Ledger::new(directory.path());
+        let agents = agents(directory.path(), &ledger, &questions);
         let sessions = Sessions::start(store, agents, options).await.unwrap();
         let agent = |id: &str, model: Option<&str>| AgentInfo {
             id: id.to_owned(),
@@ -65,22 +84,33 @@ impl Gateway {
             problems: Vec::new(),
         };
         let shutdown = CancellationToken::new();
-        let transcripts = Transcripts::new(directory.path().join("transcripts"));
-        let state = HttpState::new(sessions.clone(), people, transcripts, about, shutdown.clone());
+        let state = HttpState::new(sessions.clone(), people, transcripts, about, shutdown.clone())
+            .with_keep_alive(Duration::from_millis(50));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let served = tokio::spawn(toolkit_serve::serve(listener, service(state.clone()), shutdown.clone()));
-        Self { address, sessions, state, ledger, clock, owner, shutdown, served, directory }
+        let service = service_with(state.clone(), asks(state.clone(), questions.clone()));
+        let served = tokio::spawn(toolkit_serve::serve(listener, service, shutdown.clone()));
+        Self { address, sessions, state, questions, ledger, clock, owner, shutdown, served, directory }
+    }
+
+    /// Serves further routes, at another port, to which requests go from then on.
+    async fn serve_more(self, more: Router) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let more = asks(self.state.clone(), self.questions.clone()).merge(more);
+        let service = service_with(self.state.clone().with_max_requests(MAX_REQUESTS), more);
+        tokio::spawn(toolkit_serve::serve(listener, service, self.shutdown.clone()));
+        Self { address, ..self }
     }
 
     /// Stops, and starts again in the same directory.
     async fn restart(self) -> Self {
-        let Self { sessions, state, shutdown, served, directory, .. } = self;
+        let Self { sessions, state, questions, shutdown, served, directory, .. } = self;
         shutdown.cancel();
         in_time(served).await.unwrap().unwrap();
         in_time(sessions.stop(Duration::ZERO)).await.unwrap();
         sessions.store().close().await;
-        drop((sessions, state));
+        drop((sessions, state, questions));
         Self::at(directory, SessionsOptions::new()).await
     }
 
@@ -188,12 +218,25 @@ impl Events {
     /// Waits for the next event; `None` if the stream ended.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            while let Some((block, rest)) = self.text.split_once("\n\n") {
+            let block = self.block().await?;
+            if let Some(event) = self.dispatch(&block) {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Passes one event, or a comment, which is none.
+    async fn pass(&mut self) -> Option<Event> {
+        let block = self.block().await.expect("the stream goes on");
+        self.dispatch(&block)
+    }
+
+    async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
                 self.text = rest;
-                if let Some(event) = self.dispatch(&block) {
-                    return Some(event);
-                }
+                return Some(block);
             }
             let frame = in_time(self.body.frame()).await?.ok()?;
             self.text.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());

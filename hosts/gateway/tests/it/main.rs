@@ -15,4 +15,5 @@ mod queue;
 mod runs;
 mod sending;
 mod sessions;
+mod visible;
 mod waits;

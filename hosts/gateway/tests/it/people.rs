@@ -4,8 +4,11 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use serde_json::json;
 use toolkit_gateway::{
-    Counts, EventFilter, NewToken, OWNER, People, PeopleError, Role, SessionFilter, SessionKey, SessionStatus,
+    Acceptance, Counts, EventFilter, MessageState, NewMessage, NewToken, OWNER, People, PeopleError,
+    Resumption, Role, RunState, SessionFilter, SessionKey, SessionStatus, SteerOutcome,
 };
 
 use crate::common::{Place, START, key};
@@ -92,7 +95,7 @@ async fn a_token_counts_until_it_expires_or_is_revoked_or_its_person_is_blocked(
     assert_eq!(who(&people, &limited).await, "ada User");
     assert_eq!(place.store.person("ada".to_owned()).await.unwrap().unwrap().agent, "main");
 
-    // What was begun with a token ends with it.
+    // All that was begun with a token ends with it.
     let (with_phone, with_limited) = (
         people.authenticate(&phone).await.unwrap().unwrap(),
         people.authenticate(&limited).await.unwrap().unwrap(),
@@ -190,4 +193,83 @@ async fn a_person_sees_their_sessions_and_those_below() {
     let counts = Counts { sessions: 3, ..Counts::default() };
     assert_eq!(store.counts(ada.seen_by()).await.unwrap(), counts);
     assert_eq!(store.counts(None).await.unwrap(), Counts { sessions: 4, queued: 1, ..counts });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_revocation_ends_all_that_was_begun_meanwhile() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    for round in 0..20 {
+        let name = format!("phone-{round}");
+        let token = people.add_token(NewToken::new(&name, "ada", "main")).await.unwrap().0;
+        let users = (0..4).map(|_| {
+            let (people, token) = (people.clone(), token.clone());
+            tokio::spawn(async move {
+                let mut begun = Vec::new();
+                while let Some(access) = people.authenticate(&token).await.unwrap() {
+                    begun.push(access);
+                }
+                begun
+            })
+        });
+        let users: Vec<_> = users.collect();
+        // Some rounds revoke before the first use is over.
+        if round % 2 == 0 {
+            people.authenticate(&token).await.unwrap().unwrap();
+        }
+        people.revoke_token(&name).await.unwrap();
+        for user in users {
+            for access in user.await.unwrap() {
+                let revoked = access.revocation.token_revoked();
+                assert!(revoked.now_or_never().is_some(), "round {round}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_runs_for_a_blocked_person() {
+    use MessageState::{Cancelled, Claimed, Consumed, Queued};
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    people.add_token(NewToken::new("phone", "ada", "main")).await.unwrap();
+    let store = &place.store;
+    let own = SessionKey::person("main", "ada").unwrap();
+    let below = SessionKey::sub("main", "1").unwrap();
+    store.open_session(own.clone(), Some("ada".to_owned()), None).await.unwrap();
+    store.open_session(below.clone(), None, Some(own.clone())).await.unwrap();
+    let send = async |id: &str, session: &SessionKey| {
+        let message = NewMessage::new("test", id, session.clone(), json!({ "text": id })).with_sender("ada");
+        match store.accept(message).await.unwrap() {
+            Acceptance::Accepted { id } => id,
+            other => panic!("{other:?}"),
+        }
+    };
+    let state = async |id| store.message(id).await.unwrap().unwrap().state;
+    let first = send("first", &own).await;
+    let run = place.claim().await.run;
+    let steering = send("steering", &own).await;
+    assert_eq!(store.steer(&run, steering).await.unwrap(), SteerOutcome::Steered);
+    let (waiting, waiting_below) = (send("waiting", &own).await, send("below", &below).await);
+    let of_bob = place.accept("of bob", "bob").await;
+
+    people.block("ada").await.unwrap();
+    let states =
+        [state(first).await, state(steering).await, state(waiting).await, state(waiting_below).await];
+    assert_eq!(states, [Claimed, Claimed, Cancelled, Cancelled]);
+    // Others go on, and what comes meanwhile waits.
+    let later = send("later", &below).await;
+    assert_eq!(place.claim().await.message.id, of_bob);
+    assert_eq!(store.claim(10).await.unwrap(), None);
+    // The run ends by itself, or after a restart.
+    assert_eq!(store.resume(&run, 2).await.unwrap(), Resumption::Ended);
+    assert_eq!(store.run(&run).await.unwrap().unwrap().state, RunState::Cancelled);
+    assert_eq!(
+        [state(first).await, state(steering).await, state(later).await],
+        [Consumed, Cancelled, Queued]
+    );
+    assert_eq!(store.claim(10).await.unwrap(), None);
+
+    people.unblock("ada").await.unwrap();
+    assert_eq!(place.claim().await.message.id, later);
 }

@@ -111,11 +111,12 @@ impl Work {
     }
 }
 
-fn agents(
+/// Makes agents whose tool asks a person.
+pub(crate) fn agents(
     ledger: &Arc<Ledger>,
     questions: &Questions,
     transcripts: Transcripts,
-) -> impl Fn(&SessionRecord) -> Result<Agent, AgentError> + Send + Sync + 'static {
+) -> impl Fn(&SessionRecord) -> Result<Agent, AgentError> + Send + Sync + 'static + use<> {
     let toolkit = Toolkit::empty()
         .shared_service(Arc::clone(ledger))
         .tool(tool_ref!(pay))

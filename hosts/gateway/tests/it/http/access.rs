@@ -116,17 +116,55 @@ async fn a_blocked_person_has_no_work_and_no_access() {
     let ada = gateway.person("ada").await;
     let running = gateway.message("main", &ada, "hold a").await;
     in_time(gateway.ledger.held.cancelled()).await;
+    // It reaches the run, which has not read it yet.
+    let steering = gateway.message("main", &ada, "plain more").await;
     let local = "agent:main:local:console:direct:ada:second";
     let other = gateway.message(local, &ada, "hold b").await;
     let (status, blocked) = gateway.call("POST", "/v1/people/ada/block", &gateway.owner, None).await;
     assert_eq!((status, &blocked["blockedAt"]), (200, &json!(START.0)));
     assert_eq!(gateway.call("GET", "/v1/status", &ada, None).await.0, 401);
-    for (session, message) in [("agent:main:person:ada", running), (local, other)] {
+    let own = "agent:main:person:ada";
+    for (session, message) in [(own, running), (own, steering), (local, other)] {
         let outcome = gateway.outcome(session, &gateway.owner, message).await;
         assert_eq!(outcome["state"], "cancelled", "{outcome}");
     }
+    // A message that comes meanwhile waits until the person is let in again.
+    let later = gateway.message(own, &gateway.owner, "plain later").await;
+    let path = format!("/v1/sessions/{own}/inbox/{later}");
+    assert_eq!(gateway.get(&path, &gateway.owner).await["state"], "queued");
     assert_eq!(gateway.call("POST", "/v1/people/owner/block", &gateway.owner, None).await.0, 422);
     assert_eq!(gateway.call("POST", "/v1/people/nobody/block", &gateway.owner, None).await.0, 404);
     gateway.call("POST", "/v1/people/ada/unblock", &gateway.owner, None).await;
     assert_eq!(gateway.call("GET", "/v1/status", &ada, None).await.0, 200);
+    assert_eq!(gateway.outcome(own, &ada, later).await["state"], "answered");
+}
+
+#[tokio::test]
+async fn further_routes_have_the_person_of_the_token() {
+    use toolkit_gateway::http::Caller;
+    use toolkit_serve::axum::routing::get;
+    let gateway = Gateway::start().await;
+    let ada = gateway.person("ada").await;
+    let named = async |caller: Caller| format!("\"{}\"", caller.name());
+    let gateway = gateway.serve_more(Router::new().route("/v1/more", get(named))).await;
+    assert_eq!(gateway.get("/v1/more", &ada).await, "ada");
+    assert_eq!(gateway.call("GET", "/v1/more", "wrong", None).await.0, 401);
+    assert_eq!(gateway.call("POST", "/v1/more", &ada, None).await.0, 405);
+    assert_eq!(gateway.call("GET", "/v1/none", &ada, None).await.0, 404);
+    assert_eq!(gateway.get("/v1/status", &ada).await["person"]["name"], "ada");
+}
+
+#[tokio::test]
+async fn a_person_has_a_limit_of_requests_with_all_their_tokens() {
+    let gateway = Gateway::start().await;
+    let (ada, bob) = (gateway.person("ada").await, gateway.person("bob").await);
+    let laptop = gateway.token(json!({ "name": "laptop", "person": "ada" })).await;
+    let gateway = gateway.serve_more(Router::new()).await;
+    let status = async |token: &str| gateway.call("GET", "/v1/status", token, None).await.0;
+    for number in 0..MAX_REQUESTS {
+        assert_eq!(status(if number % 2 == 0 { &ada } else { &laptop }).await, 200);
+    }
+    assert_eq!([status(&ada).await, status(&laptop).await, status(&bob).await], [429, 429, 200]);
+    gateway.clock.set(START.after(Duration::from_secs(10)));
+    assert_eq!(status(&ada).await, 200);
 }

@@ -14,7 +14,7 @@ async fn nothing_of_one_person_is_shown_to_another() {
     let parent: SessionKey = key.parse().unwrap();
     gateway.sessions.store().open_session(below.clone(), None, Some(parent)).await.unwrap();
 
-    // What is not theirs is refused in the same words as what is not there.
+    // A session of another person is refused in the same words as one that is not there.
     for (method, path, body) in [
         ("GET", "", None),
         ("PATCH", "", Some(json!({ "label": "mine" }))),

@@ -165,3 +165,44 @@ async fn a_request_for_another_host_or_from_another_page_is_refused() {
     let headers = [("authorization", token.as_str()), ("origin", "http://localhost:5173")];
     assert_eq!(gateway.send(request("GET", "/v1/status", &headers, "")).await.status().as_u16(), 200);
 }
+
+#[tokio::test]
+async fn every_documented_path_is_served() {
+    let gateway = Gateway::start().await;
+    let stop = CancellationToken::new();
+    let operation = toolkit_gateway::http::operation(gateway.state.clone(), stop.clone());
+    let gateway = gateway.serve_more(operation).await;
+    let id = gateway.message("main", &gateway.owner, "plain a").await;
+    gateway.outcome("main", &gateway.owner, id).await;
+    let token = format!("Bearer {}", gateway.owner);
+    let documented = include_str!("../../../../../docs/gateway-http.md").lines().filter_map(|line| {
+        let (method, path) = line.strip_prefix("| `")?.split_once('`')?.0.split_once(' ')?;
+        Some((
+            method,
+            path.replace("{key}", "main")
+                .replace("{id}", "1")
+                .replace("{name}", "nobody")
+                .replace("{code}", "nobody"),
+        ))
+    });
+    let mut count = 0;
+    for (method, path) in documented {
+        count += 1;
+        let answer = gateway.open(request(method, &path, &[("authorization", &token)], "")).await;
+        let status = answer.status().as_u16();
+        // Without a body, or about somebody who is not there.
+        let expected: u16 = match (method, path.rsplit('/').next().unwrap_or_default()) {
+            (_, "block" | "unblock") | ("GET" | "DELETE", "nobody") => 404,
+            (_, "stop") => 202,
+            ("POST" | "PATCH", last) if last != "cancel" => 415,
+            _ => 200,
+        };
+        assert_eq!(status, expected, "{method} {path}");
+        if expected == 404 {
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert!(std::str::from_utf8(&body).unwrap().contains("`nobody`"), "{body:?}");
+        }
+    }
+    assert!(stop.is_cancelled());
+    assert!(count >= 24, "{count}");
+}

@@ -127,6 +127,38 @@ async fn a_revoked_token_or_a_blocked_person_ends_its_streams() {
 }
 
 #[tokio::test]
+async fn a_stream_ends_when_its_token_has_expired() {
+    let gateway = Gateway::start().await;
+    let token = gateway.token(json!({ "name": "ada", "expiresInSeconds": 60 })).await;
+    let mut stream = gateway.events("", &token, None).await;
+    gateway.clock.set(START.after(Duration::from_mins(1)));
+    while stream.next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn a_stream_without_events_of_its_person_goes_on_where_it_looked_last() {
+    let gateway = Gateway::start().await;
+    let ada = gateway.person("ada").await;
+    let mut stream = gateway.events("", &ada, None).await;
+    let id = gateway.message("main", &gateway.owner, "plain a").await;
+    gateway.outcome("main", &gateway.owner, id).await;
+    let last = gateway.sessions.store().last_event().borrow().to_string();
+    // Comments carry the number, though there was no event for the person.
+    in_time(async {
+        while stream.last_id != last {
+            assert!(stream.pass().await.is_none());
+        }
+    })
+    .await;
+    gateway.clock.set(START.after(Duration::from_hours(8 * 24)));
+    let id = gateway.message("main", &ada, "plain b").await;
+    gateway.outcome("main", &ada, id).await;
+    while gateway.sessions.store().clean_up().await.unwrap() > 0 {}
+    let mut resumed = gateway.events("", &ada, Some(&last)).await;
+    assert_eq!(resumed.next().await.unwrap().kind, "session.begun", "no gap");
+}
+
+#[tokio::test]
 async fn events_that_were_removed_are_told_as_a_gap() {
     let gateway = Gateway::start().await;
     let owner = gateway.owner.as_str();

@@ -35,6 +35,7 @@
 mod fail_points;
 mod moment;
 mod recurrence;
+mod schedules;
 mod session_key;
 mod sessions;
 mod store;
@@ -43,11 +44,13 @@ pub use recurrence::{
     CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
     ZoneError,
 };
+pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
-    Acceptance, CancelOutcome, Claimed, Clock, Delivery, DeliveryCounts, DeliveryState, Event, EventFilter,
-    Message, MessageId, MessageKind, MessageState, Moment, NewDelivery, NewMessage, Problem, Resumption,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SteerOutcome, Store, StoreError,
-    StoreOptions, Target, WaitCycle,
+    Acceptance, CancelOutcome, Claimed, ClaimedFire, Clock, Delivery, DeliveryCounts, DeliveryState, Event,
+    EventFilter, Fire, FireEnd, FireId, FireState, Job, JobChange, JobFilter, JobId, JobWork, Message,
+    MessageId, MessageKind, MessageState, Missed, Moment, NewDelivery, NewJob, NewMessage, Problem,
+    Resumption, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SteerOutcome, Store,
+    StoreError, StoreOptions, Target, WaitCycle,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::params;
 
-use super::{Store, StoreError, outbox};
+use super::{Store, StoreError, fires, outbox};
 
 /// Time for which consumed messages, and deliveries in their last state, are kept.
 const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
@@ -21,7 +21,7 @@ impl Store {
     /// Removes rows that are no longer kept, up to 1,000 of each table, lets deliveries die that have waited too long, and returns how many
     /// rows these were. Zero means that nothing is left to do.
     ///
-    /// Messages and deliveries in their last state are kept 30 days, runs 90 days after their end, the newest 100,000 events seven days.
+    /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, the newest 100,000 events seven days.
     /// Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         self.write(|writing| {
@@ -44,6 +44,11 @@ impl Store {
                 (
                     "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_at < ?1 LIMIT ?2)",
                     now.before(KEPT_RUNS),
+                ),
+                (
+                    "DELETE FROM fires WHERE (job, at, is_manual) IN (
+                         SELECT job, at, is_manual FROM fires WHERE ended_at < ?1 LIMIT ?2)",
+                    now.before(fires::KEPT_FOR),
                 ),
                 (
                     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",

@@ -50,6 +50,8 @@ pub struct SessionRecord {
     pub queued: u32,
     /// True while a run is in flight.
     pub is_running: bool,
+    /// The model that is pinned by the job whose session it is.
+    pub model: Option<String>,
 }
 
 /// Which sessions to list.
@@ -73,7 +75,8 @@ pub struct SessionFilter {
 
 const COLUMNS: &str = "key, person, parent, label, transcript, created_at, active_at, archived_at,
     (SELECT count(*) FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'),
-    EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL)";
+    EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL),
+    (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -87,6 +90,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         archived_at: row.get(7)?,
         queued: row.get(8)?,
         is_running: row.get(9)?,
+        model: row.get(10)?,
     })
 }
 

@@ -10,5 +10,6 @@ mod kills;
 mod outbox;
 mod queue;
 mod runs;
+mod schedules;
 mod sessions;
 mod waits;

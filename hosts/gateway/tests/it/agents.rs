@@ -44,7 +44,7 @@ impl Ledger {
         Arc::new(Self { place: place.join("effects"), released, held })
     }
 
-    fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         use std::io::Write as _;
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.place).unwrap();
         writeln!(file, "{text}").unwrap();

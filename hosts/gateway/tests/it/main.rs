@@ -10,6 +10,8 @@ mod kills;
 mod outbox;
 mod queue;
 mod runs;
+mod schedule_kills;
 mod schedules;
+mod schedules_at_work;
 mod sessions;
 mod waits;

@@ -485,7 +485,7 @@ async fn carry_out(steps: Vec<Step>, schedule: Schedule) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_fire_is_repeated_or_lost_however_the_clock_is_set(steps in steps(), hourly in any::<bool>()) {
         let schedule = if hourly { every("1h") } else { cron("*/20 * * * *", "America/New_York") };

@@ -11,6 +11,7 @@
 //! A command that returned is durable: the file is in WAL mode with `synchronous = FULL`, so it survives a power failure as far
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
+mod claims;
 mod clock;
 mod damage;
 mod events;
@@ -21,6 +22,7 @@ mod inbox;
 mod jobs;
 mod migrations;
 mod named;
+mod new_job;
 mod outbox;
 mod overdue;
 mod readers;
@@ -31,13 +33,15 @@ mod target;
 mod waits;
 mod writer;
 
+pub use claims::ClaimedFire;
 pub use clock::{Clock, Moment};
 pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter};
-pub use fires::{ClaimedFire, Fire, FireEnd, FireId, FireState};
+pub use fires::{Fire, FireEnd, FireId, FireState};
 pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
-pub use jobs::{Job, JobChange, JobFilter, JobId, JobWork, NewJob};
+pub use jobs::{Job, JobChange, JobFilter, JobId};
+pub use new_job::{JobWork, NewJob};
 pub use outbox::{Delivery, DeliveryCounts, DeliveryState, NewDelivery};
 pub use overdue::Missed;
 pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};

@@ -73,7 +73,7 @@ pub struct JobChange {
     pub model: Option<Option<String>>,
     /// The time-out, or none.
     pub timeout: Option<Option<Duration>>,
-    /// What happens with missed times.
+    /// The policy for missed times.
     pub missed: Option<Missed>,
     /// How many missed times are run where all are.
     pub missed_limit: Option<u32>,
@@ -97,7 +97,7 @@ pub struct Job {
     pub session: SessionKey,
     /// When it is due.
     pub schedule: Schedule,
-    /// What it does.
+    /// Its work.
     pub work: JobWork,
     /// Where answers go.
     pub reply_to: Option<Target>,
@@ -106,7 +106,7 @@ pub struct Job {
     /// The time-out.
     #[serde(rename = "timeoutMs", serialize_with = "as_millis_option")]
     pub timeout: Option<Duration>,
-    /// What happens with missed times.
+    /// The policy for missed times.
     pub missed: Missed,
     /// How many missed times are run where all are.
     pub missed_limit: u32,

@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_mins(1);
 /// Missed times that are counted: where there are more, the number is the least.
 const MAX_COUNTED: u32 = 1_000;
 
-/// What happens with times at which a job could not begin, since the gateway did not run or the last fire was in flight.
+/// The policy for times at which a job could not begin, since the gateway did not run or the last fire was in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missed {
@@ -40,7 +40,7 @@ pub(super) struct Overdue<'a> {
     pub(super) limit: u32,
 }
 
-/// What is run, what is not, and what comes next.
+/// The time that is run, those that are not, and the next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The time that is run.

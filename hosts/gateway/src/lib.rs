@@ -37,6 +37,7 @@ mod moment;
 mod recurrence;
 mod schedules;
 mod session_key;
+mod session_tools;
 mod sessions;
 mod store;
 
@@ -46,6 +47,7 @@ pub use recurrence::{
 };
 pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
+pub use session_tools::{StoredJobs, caller_in};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use store::{
     Acceptance, CancelOutcome, Claimed, ClaimedFire, Clock, Delivery, DeliveryCounts, DeliveryState, Event,

@@ -4,6 +4,7 @@ mod agents;
 mod at_work;
 mod common;
 mod crashes;
+mod cron_tool;
 mod files;
 mod inbox;
 mod kills;

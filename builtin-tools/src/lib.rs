@@ -10,6 +10,7 @@
 //!
 //! | feature | tools |
 //! |---|---|
+//! | `automation` | [`cron`](automation::cron()), hidden where the host has no [`JobService`](automation::JobService) |
 //! | `canvas` | [`canvas`](canvas::canvas()) |
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `media` | [`image`](media::image()), [`tts`](media::tts()), [`transcribe`](media::transcribe()) |
@@ -29,6 +30,7 @@
 //! | `group:media` | `image`, `tts`, `transcribe` |
 //! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status` |
 //! | `group:messaging` | `message` |
+//! | `group:automation` | `cron`, `gateway` |
 //! | profile `minimal` | `session_status` |
 //! | profile `coding` | `group:fs`, `group:runtime`, `group:sessions` |
 //! | profile `messaging` | `group:messaging`, `sessions_list`, `sessions_history`, `session_status` |
@@ -36,18 +38,20 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list`, `cron`, `gateway` and `nodes`: tools with these names are planned, so the names are not
+//! Lists may also name `agents_list` and `nodes`: tools with these names are planned, so the names are not
 //! reported as unknown.
 //!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `canvas`, `edit`,
+//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `canvas`, `cron`, `edit`,
 //! `exec`, `glob`, `grep`, `image`, `process`, `read`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for
-//! planned tools: `agents_list`, `cron`, `delegate`, `gateway`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
+//! planned tools: `agents_list`, `delegate`, `gateway`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
 //! `sessions_send`, `sessions_spawn`. A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
+#[cfg(feature = "automation")]
+pub mod automation;
 #[cfg(feature = "browser")]
 pub mod browser;
 #[cfg(feature = "canvas")]
@@ -77,6 +81,7 @@ mod program;
 mod scratch;
 mod steps;
 #[cfg(any(
+    feature = "automation",
     feature = "browser",
     feature = "canvas",
     feature = "fs",

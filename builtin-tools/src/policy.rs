@@ -9,6 +9,7 @@ toolkit::policy_data! {
         ("media", &["image", "tts", "transcribe"]),
         ("sessions", &["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "session_status"]),
         ("messaging", &["message"]),
+        ("automation", &["cron", "gateway"]),
     ],
     profiles: [
         ("minimal", Some(&["session_status"])),
@@ -17,10 +18,9 @@ toolkit::policy_data! {
         ("full", None),
     ],
     aliases: [("bash", "exec"), ("shell", "exec"), ("apply-patch", "apply_patch")],
-    names: ["agents_list", "cron", "gateway", "nodes"],
+    names: ["agents_list", "nodes"],
     planned: [
         "agents_list",
-        "cron",
         "delegate",
         "gateway",
         "message",

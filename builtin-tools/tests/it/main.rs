@@ -1,6 +1,7 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
 mod apply_patch;
+mod automation;
 mod browser;
 mod canvas;
 mod commands;

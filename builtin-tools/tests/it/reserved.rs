@@ -43,7 +43,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
     }
     // A name that is planned is nobody's, under any source: what is configured of it must mean the same later.
     for (name, source) in
-        [("gateway", Source::Runtime), ("sessions_list", Source::Runtime), ("cron", Source::mcp("files"))]
+        [("gateway", Source::Runtime), ("sessions_list", Source::Runtime), ("nodes", Source::mcp("files"))]
     {
         let error = toolkit.register(tool(name, &source)).expect_err("it is planned");
         assert!(matches!(error, RegisterError::Planned { .. }), "{error}");

@@ -42,7 +42,9 @@ mod outbox;
 mod people;
 mod questions;
 mod recurrence;
+mod schedules;
 mod session_key;
+mod session_tools;
 mod sessions;
 mod settings;
 mod stand_in;
@@ -59,14 +61,17 @@ pub use recurrence::{
     CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
     ZoneError,
 };
+pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
+pub use session_tools::{StoredJobs, caller_in};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{GatewaySettings, SessionSettings};
 pub use stand_in::StandIn;
 pub use store::{
-    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, CleanUp, Clock, Counts, Delivery,
-    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Message, MessageId,
-    MessageKind, MessageState, Moment, NewDelivery, NewMessage, NewToken, PersonRecord, Problem, Resumption,
-    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
-    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
+    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery,
+    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Fire, FireEnd, FireId,
+    FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
+    Missed, Moment, NewDelivery, NewJob, NewMessage, NewToken, PersonRecord, Problem, Resumption, Role,
+    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store,
+    StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
 };

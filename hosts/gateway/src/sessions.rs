@@ -188,6 +188,11 @@ impl Sessions {
         Ok(accepted)
     }
 
+    /// Looks for messages that were stored by a command other than that of [`send`](Self::send).
+    pub(crate) fn notify(&self) {
+        self.0.changed.notify_waiters();
+    }
+
     async fn steer(&self, session: &SessionKey, id: MessageId) -> Result<(), StoreError> {
         if !self.0.options.steer || !matches!(session.kind(), SessionKind::Direct | SessionKind::Main) {
             return Ok(());

@@ -12,16 +12,21 @@
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
 mod asks;
+mod claims;
 mod clock;
 mod counts;
 mod damage;
 mod events;
 mod files;
+mod fires;
 mod ids;
 mod inbox;
+mod jobs;
 mod migrations;
 mod named;
+mod new_job;
 mod outbox;
+mod overdue;
 mod people;
 mod readers;
 mod retention;
@@ -35,13 +40,18 @@ mod writer;
 
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
 pub use asks::{AskOutcome, AskRecord};
+pub use claims::ClaimedFire;
 pub use clock::{Clock, Moment};
 pub use counts::Counts;
 pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter, EventPage};
+pub use fires::{Fire, FireEnd, FireId, FireState};
 pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
+pub use jobs::{Job, JobChange, JobFilter, JobId};
+pub use new_job::{JobWork, NewJob};
 pub use outbox::{Delivery, DeliveryCounts, DeliveryFilter, DeliveryState, NewDelivery};
+pub use overdue::Missed;
 pub use people::{PersonRecord, Role};
 pub use retention::CleanUp;
 pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};

@@ -54,7 +54,7 @@ pub enum CronError {
         expression: String,
         /// Its number of fields.
         found: usize,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// It begins with `@`, and is not known.
@@ -71,7 +71,7 @@ pub enum CronError {
         part: String,
         /// The number of the part's first character, from 1.
         position: usize,
-        /// What is wrong with it, and what to do.
+        /// The fault, and what to do.
         reason: String,
     },
 }

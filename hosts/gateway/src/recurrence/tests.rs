@@ -345,7 +345,7 @@ fn slow(expression: &str, zone_name: &str, start: Moment) -> Vec<Moment> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn the_times_increase_and_are_those_of_a_look_at_each_minute(expression in expressions(), place in 0..ZONES.len()) {
         let (zone_name, start) = ZONES[place];

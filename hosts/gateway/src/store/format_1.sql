@@ -123,6 +123,64 @@ CREATE TABLE waits (
 
 CREATE INDEX waits_by_waiter ON waits (waiter, awaited);
 
+-- Kept until it is removed by a person, or has run where it is to be removed then.
+CREATE TABLE jobs (
+    id               TEXT PRIMARY KEY,
+    origin           TEXT UNIQUE,
+    person           TEXT,
+    session          TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    schedule         TEXT NOT NULL,
+    work             TEXT NOT NULL,
+    reply_to         TEXT,
+    model            TEXT,
+    timeout          INTEGER,
+    missed           TEXT NOT NULL CHECK (missed IN ('skip', 'once', 'all')),
+    missed_limit     INTEGER NOT NULL,
+    jitter           INTEGER NOT NULL,
+    max_failures     INTEGER NOT NULL,
+    delete_after_run INTEGER NOT NULL,
+    is_enabled       INTEGER NOT NULL,
+    paused           TEXT,
+    failures         INTEGER NOT NULL DEFAULT 0,
+    -- The next time of the schedule, and that time with the jitter.
+    next_at          INTEGER,
+    due_at           INTEGER,
+    -- The latest time of the schedule that was run.
+    last_at          INTEGER,
+    -- A run beside the schedule that was asked for.
+    requested_at     INTEGER,
+    -- The time of the clock at which the next time was worked out: if the clock is before it, it was set back.
+    advanced_at      INTEGER NOT NULL,
+    created_at       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX jobs_due ON jobs (due_at) WHERE is_enabled = 1 AND due_at IS NOT NULL;
+CREATE INDEX jobs_requested ON jobs (requested_at) WHERE requested_at IS NOT NULL;
+CREATE INDEX jobs_advanced ON jobs (advanced_at);
+CREATE INDEX jobs_by_person ON jobs (person);
+CREATE INDEX jobs_by_session ON jobs (session);
+
+-- The newest 200 of each job are kept, for 30 days.
+CREATE TABLE fires (
+    job        TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    is_manual  INTEGER NOT NULL,
+    person     TEXT,
+    session    TEXT NOT NULL,
+    state      TEXT NOT NULL CHECK (state IN ('begun', 'done', 'failed', 'late', 'cancelled', 'interrupted', 'skipped')),
+    message    INTEGER,
+    missed     INTEGER NOT NULL DEFAULT 0,
+    reason     TEXT,
+    result     TEXT,
+    begun_at   INTEGER NOT NULL,
+    ended_at   INTEGER,
+    PRIMARY KEY (job, at, is_manual)
+) STRICT, WITHOUT ROWID;
+
+-- A job does not overlap with itself.
+CREATE UNIQUE INDEX fires_in_flight ON fires (job) WHERE ended_at IS NULL;
+CREATE INDEX fires_by_end ON fires (ended_at) WHERE ended_at IS NOT NULL;
+
 -- The newest 100,000 are kept, for seven days.
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,

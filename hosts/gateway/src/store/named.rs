@@ -4,7 +4,7 @@
 macro_rules! named {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
-            pub(super) fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
         }

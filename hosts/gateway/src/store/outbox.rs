@@ -53,12 +53,16 @@ impl NewDelivery {
     }
 }
 
-/// The origin of the parts: a run, or a call of a tool.
+/// The origin of the parts: a run, a fire of a tool job, or a call of a tool.
 pub(super) struct Origin(String);
 
 impl Origin {
     pub(super) fn run(run: &RunId) -> Self {
         Self(format!("run/{run}"))
+    }
+
+    pub(super) fn fire(job: &str, at: i64, is_manual: bool) -> Self {
+        Self(format!("fire/{job}/{at}{}", if is_manual { "/manual" } else { "" }))
     }
 
     fn call(transcript: &str, answer: &str, call: &str) -> Self {

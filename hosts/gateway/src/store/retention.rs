@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::clock::Moment;
 use super::damage::Fault;
 use super::writer::Writing;
-use super::{Store, StoreError, outbox};
+use super::{Store, StoreError, fires, outbox};
 
 /// Time for which consumed messages, and deliveries in their last state, are kept.
 const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
@@ -44,8 +44,8 @@ impl Store {
     /// Removes rows that are no longer kept, up to 1,000 of each table, lets deliveries die that have waited too long, and returns how many
     /// rows these were. Zero means that nothing is left to do.
     ///
-    /// Messages and deliveries in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they
-    /// expired, the newest 100,000 events seven days. Rows that wait are never removed.
+    /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they expired,
+    /// questions seven days after their time is over, the newest 100,000 events seven days. Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         let (at, removed) = self.write(clean_up).await?;
         let mut last = self.0.last_clean_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,6 +79,11 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
                 (
                     "DELETE FROM asks WHERE digest IN (SELECT digest FROM asks WHERE expires_at < ?1 LIMIT ?2)",
                     now.before(KEPT_ASKS),
+                ),
+                (
+                    "DELETE FROM fires WHERE (job, at, is_manual) IN (
+                         SELECT job, at, is_manual FROM fires WHERE ended_at < ?1 LIMIT ?2)",
+                    now.before(fires::KEPT_FOR),
                 ),
                 (
                     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",

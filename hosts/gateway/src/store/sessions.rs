@@ -54,6 +54,8 @@ pub struct SessionRecord {
     pub is_running: bool,
     /// Its status.
     pub status: SessionStatus,
+    /// The model that is pinned by the job whose session it is.
+    pub model: Option<String>,
 }
 
 /// Which sessions to list.
@@ -108,7 +110,8 @@ const COLUMNS: &str = "key, person, parent, label, transcript, created_at, activ
          WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL AND runs.state = 'running') THEN 'active'
          WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL) THEN 'waiting'
          WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued') THEN 'waiting'
-         ELSE 'idle' END AS status";
+         ELSE 'idle' END AS status,
+    (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -123,6 +126,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         queued: row.get(8)?,
         is_running: row.get(9)?,
         status: row.get(10)?,
+        model: row.get(11)?,
     })
 }
 

@@ -1,0 +1,259 @@
+//! The service behind the tool `cron`: jobs in the store.
+
+use builtin_tools::automation::{
+    JobAnswer, JobFields, JobInfo, JobRun, JobSchedule, JobService, JobTask, MissedTimes,
+};
+use serde_json::Value;
+use toolkit::{ToolContext, ToolError};
+
+use super::{calling, of_store, wrong};
+use crate::moment::Moment;
+use crate::recurrence::{Schedule, Zone};
+use crate::store::{
+    Fire, Job, JobChange, JobFilter, JobId, JobWork, Missed, NewJob, SessionRecord, Store, Target,
+};
+use crate::{RunId, SessionKey};
+
+/// The jobs of a store, for the sessions that call `cron`.
+///
+/// The jobs of a session are those of its person. A session that belongs to no single person, as that of a group, has the jobs that run in
+/// it.
+#[derive(Debug, Clone)]
+pub struct StoredJobs(Store);
+
+impl StoredJobs {
+    /// The jobs of this store.
+    pub fn new(store: Store) -> Self {
+        Self(store)
+    }
+
+    async fn add(&self, ctx: &ToolContext, fields: JobFields) -> Result<JobInfo, ToolError> {
+        let calling = calling(&self.0, ctx).await?;
+        let schedule = fields.schedule.as_ref().ok_or_else(|| wrong("the schedule is missing"))?;
+        let schedule = read_schedule(schedule, self.0.clock().now())?;
+        let task = fields.task.clone().ok_or_else(|| wrong("the work is missing"))?;
+        let mut job = NewJob::new(calling.key.agent(), schedule, work_of(task));
+        let model = fields.model.as_deref().filter(|model| !model.is_empty());
+        match (&fields.session_key, model) {
+            (Some(key), _) => job = job.with_session(self.target(&calling, key).await?),
+            // A job with a model of its own has a session of its own.
+            (None, Some(_)) if calling.person.is_some() => {}
+            (None, Some(_)) => {
+                return Err(wrong("a model is pinned only for a job of one person; leave `model` out"));
+            }
+            (None, None) => job = job.with_session(calling.key.clone()),
+        }
+        if let Some(model) = model {
+            job = job.with_model(model);
+        }
+        if let Some(person) = &calling.person {
+            job = job.with_person(person);
+        }
+        if let Some(timeout) = fields.timeout {
+            job = job.with_timeout(timeout);
+        }
+        if let Some((run, reply_to)) = self.run(&calling.key).await? {
+            // An id of a call may come again in a run, but not with the same fields by chance.
+            job =
+                job.with_origin(calling.key.as_str(), run.as_str(), &format!("{}/{fields:?}", ctx.call_id()));
+            if let Some(target) = reply_to {
+                job = job.with_reply_to(target);
+            }
+        }
+        job = job
+            .with_missed(fields.missed.map_or_else(Missed::default, of_tool))
+            .with_enabled(fields.enabled.unwrap_or(true));
+        Ok(info(&self.0.add_job(job).await.map_err(of_store)?))
+    }
+
+    /// The session that a call names, if it is one of the same person and agent.
+    async fn target(&self, calling: &SessionRecord, key: &str) -> Result<SessionKey, ToolError> {
+        let unknown =
+            || wrong(format!("you have no session `{key}`; `sessions_list` names those that are there"));
+        let key: SessionKey = key.parse().map_err(|_| unknown())?;
+        if key == calling.key {
+            return Ok(key);
+        }
+        let record = self.0.session(key.clone()).await.map_err(of_store)?.ok_or_else(unknown)?;
+        let is_own = record.person.is_some() && record.person == calling.person;
+        if is_own && key.agent() == calling.key.agent() { Ok(key) } else { Err(unknown()) }
+    }
+
+    /// The run that calls, and where its answer goes.
+    async fn run(&self, session: &SessionKey) -> Result<Option<(RunId, Option<Target>)>, ToolError> {
+        let Some(run) = self.0.run_in_flight(session.clone()).await.map_err(of_store)? else {
+            return Ok(None);
+        };
+        let message = self.0.message(run.message).await.map_err(of_store)?;
+        Ok(Some((run.id, message.and_then(|message| message.reply_to))))
+    }
+
+    /// A job that the calling session has.
+    async fn job(&self, ctx: &ToolContext, id: &str) -> Result<Job, ToolError> {
+        let calling = calling(&self.0, ctx).await?;
+        let job = self.0.job(&JobId::new(id), calling.person.clone()).await.map_err(of_store)?;
+        let is_there =
+            |job: &Job| calling.person.is_some() || job.person.is_none() && job.session == calling.key;
+        job.filter(is_there).ok_or_else(|| {
+            wrong(format!("there is no job `{id}`; the action `list` names those that are there"))
+        })
+    }
+
+    async fn list(&self, ctx: &ToolContext) -> Result<Vec<JobInfo>, ToolError> {
+        let calling = calling(&self.0, ctx).await?;
+        let session = calling.person.is_none().then(|| calling.key.clone());
+        let is_of_nobody = calling.person.is_none();
+        let filter = JobFilter { person: calling.person, session, agent: None };
+        let mut jobs = self.0.jobs(filter).await.map_err(of_store)?;
+        jobs.retain(|job| !is_of_nobody || job.person.is_none());
+        Ok(jobs.iter().map(info).collect())
+    }
+
+    async fn update(&self, ctx: &ToolContext, id: &str, fields: JobFields) -> Result<JobInfo, ToolError> {
+        let job = self.job(ctx, id).await?;
+        let now = self.0.clock().now();
+        let change = JobChange {
+            schedule: fields.schedule.map(|schedule| read_schedule(&schedule, now)).transpose()?,
+            work: fields.task.map(work_of),
+            model: fields.model.map(|model| Some(model).filter(|model| !model.is_empty())),
+            timeout: fields.timeout.map(Some),
+            missed: fields.missed.map(of_tool),
+            enabled: fields.enabled,
+            ..JobChange::default()
+        };
+        Ok(info(&self.0.update_job(&job.id, job.person, change).await.map_err(of_store)?))
+    }
+
+    async fn remove(&self, ctx: &ToolContext, id: &str) -> Result<(), ToolError> {
+        let job = self.job(ctx, id).await?;
+        self.0.remove_job(&job.id, job.person).await.map_err(of_store)?;
+        Ok(())
+    }
+
+    async fn request(&self, ctx: &ToolContext, id: &str) -> Result<(), ToolError> {
+        let job = self.job(ctx, id).await?;
+        self.0.request_fire(&job.id, job.person).await.map_err(of_store)
+    }
+
+    async fn runs(&self, ctx: &ToolContext, id: &str, limit: u32) -> Result<Vec<JobRun>, ToolError> {
+        let calling = calling(&self.0, ctx).await?;
+        // The job may have been removed.
+        let fires = self.0.fires(&JobId::new(id), calling.person.clone(), limit).await.map_err(of_store)?;
+        let is_there = |fire: &&Fire| calling.person.is_some() || fire.session == calling.key;
+        let runs: Vec<_> = fires.iter().filter(is_there).map(run_info).collect();
+        if runs.is_empty() {
+            self.job(ctx, id).await?;
+        }
+        Ok(runs)
+    }
+}
+
+impl JobService for StoredJobs {
+    fn add<'a>(&'a self, ctx: &'a ToolContext, fields: JobFields) -> JobAnswer<'a, JobInfo> {
+        Box::pin(self.add(ctx, fields))
+    }
+
+    fn list<'a>(&'a self, ctx: &'a ToolContext) -> JobAnswer<'a, Vec<JobInfo>> {
+        Box::pin(self.list(ctx))
+    }
+
+    fn update<'a>(&'a self, ctx: &'a ToolContext, id: &'a str, fields: JobFields) -> JobAnswer<'a, JobInfo> {
+        Box::pin(self.update(ctx, id, fields))
+    }
+
+    fn remove<'a>(&'a self, ctx: &'a ToolContext, id: &'a str) -> JobAnswer<'a, ()> {
+        Box::pin(self.remove(ctx, id))
+    }
+
+    fn run<'a>(&'a self, ctx: &'a ToolContext, id: &'a str) -> JobAnswer<'a, ()> {
+        Box::pin(self.request(ctx, id))
+    }
+
+    fn runs<'a>(&'a self, ctx: &'a ToolContext, id: &'a str, limit: u32) -> JobAnswer<'a, Vec<JobRun>> {
+        Box::pin(self.runs(ctx, id, limit))
+    }
+}
+
+fn read_schedule(given: &JobSchedule, now: Moment) -> Result<Schedule, ToolError> {
+    let zone = |name: &Option<String>| match name {
+        Some(name) => name.parse::<Zone>().map_err(|error| wrong(error.to_string())),
+        None => Ok(Zone::utc()),
+    };
+    Ok(match given {
+        JobSchedule::Cron { expression, timezone } => Schedule::Cron {
+            expression: expression.parse().map_err(|error| wrong(format!("{error}")))?,
+            zone: zone(timezone)?,
+        },
+        JobSchedule::Every(interval) => Schedule::Every {
+            interval: interval.parse().map_err(|error| wrong(format!("{error}")))?,
+            anchor: now,
+        },
+        JobSchedule::At { time, timezone } => {
+            Schedule::At { time: zone(timezone)?.read(time).map_err(|error| wrong(error.to_string()))? }
+        }
+    })
+}
+
+fn work_of(task: JobTask) -> JobWork {
+    match task {
+        JobTask::Prompt(prompt) => JobWork::Prompt { prompt },
+        JobTask::Tool { name, arguments } => {
+            JobWork::Tool { tool: name, arguments: Value::Object(arguments) }
+        }
+    }
+}
+
+fn of_tool(missed: MissedTimes) -> Missed {
+    match missed {
+        MissedTimes::Skip => Missed::Skip,
+        MissedTimes::Once => Missed::Once,
+        MissedTimes::All => Missed::All,
+    }
+}
+
+fn info(job: &Job) -> JobInfo {
+    let (schedule, zone) = match &job.schedule {
+        Schedule::Cron { expression, zone } => (expression.to_string(), Some(zone)),
+        Schedule::Every { interval, .. } => (interval.to_string(), None),
+        Schedule::At { time } => (Zone::utc().show(*time).unwrap_or_default(), None),
+    };
+    let (prompt, tool, arguments) = match &job.work {
+        JobWork::Prompt { prompt } => (Some(prompt.clone()), None, None),
+        JobWork::Tool { tool, arguments } => (None, Some(tool.clone()), arguments.as_object().cloned()),
+    };
+    let utc = Zone::utc();
+    JobInfo {
+        id: job.id.to_string(),
+        session_key: job.session.to_string(),
+        schedule,
+        timezone: zone.map(ToString::to_string),
+        prompt,
+        tool,
+        arguments,
+        model: job.model.clone(),
+        timeout_seconds: job.timeout.map(|timeout| timeout.as_secs()),
+        missed: match job.missed {
+            Missed::Skip => MissedTimes::Skip,
+            Missed::Once => MissedTimes::Once,
+            Missed::All => MissedTimes::All,
+        },
+        enabled: job.is_enabled,
+        paused: job.paused.clone(),
+        failures: job.failures,
+        next_at: job.next_at.and_then(|next| zone.unwrap_or(&utc).show(next)),
+        running: job.in_flight.is_some(),
+    }
+}
+
+fn run_info(fire: &Fire) -> JobRun {
+    let utc = Zone::utc();
+    JobRun {
+        at: utc.show(fire.id.at).unwrap_or_default(),
+        manual: fire.id.is_manual,
+        state: fire.state.name().to_owned(),
+        missed: fire.missed,
+        reason: fire.reason.clone(),
+        result: fire.result.clone(),
+        ended_at: fire.ended_at.and_then(|ended| utc.show(ended)),
+    }
+}

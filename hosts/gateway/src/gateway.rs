@@ -4,6 +4,7 @@ mod address_file;
 mod agents;
 mod error;
 mod others;
+mod tool_jobs;
 mod upkeep;
 mod workspaces;
 
@@ -28,10 +29,15 @@ use toolkit_serve::axum::Router;
 
 use crate::http::{self, About, HttpState};
 use crate::settings::{GatewaySettings, SessionSettings};
-use crate::store::{Store, StoreOptions};
-use crate::{LocalChannel, NobodyAtHand, Outbox, People, Questions, SendChannel, Sessions, SessionsOptions};
+use crate::store::{SessionRecord, Store, StoreOptions};
+use crate::{
+    Agents as _, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, Sessions, SessionsOptions,
+    StoredJobs,
+};
 use agents::ConfiguredAgents;
+use builtin_tools::automation::JobService;
 use others::OwnersTools;
+use tool_jobs::ConfiguredTools;
 
 /// Time for calls, hooks and MCP servers at the end.
 const SHUTDOWN: Duration = Duration::from_secs(5);
@@ -87,9 +93,10 @@ impl fmt::Debug for GatewayOptions {
 pub struct Gateway {
     host: Arc<Host>,
     state: HttpState,
+    schedules: Schedules,
     outbox: Outbox,
     address: SocketAddr,
-    address_file: AddressFile,
+    _address_file: AddressFile,
     serving: Mutex<Option<JoinHandle<()>>>,
     /// Cancelled when the HTTP server ends.
     shutdown: CancellationToken,
@@ -140,16 +147,18 @@ impl Gateway {
         let cannot_listen = |reason| GatewayError::Address { address: listen_on, reason };
         let listener = TcpListener::bind(listen_on).await.map_err(cannot_listen)?;
         let address = listener.local_addr().map_err(cannot_listen)?;
+        let address_file = AddressFile::write(&data_dir, address).map_err(GatewayError::AddressFile)?;
 
         let transcripts = transcripts_of(&data_dir);
         let questions = Questions::new(store.clone(), transcripts.clone());
         let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
         let reloaded = Arc::clone(&state);
         let host = host(load)
-            .approver(NobodyAtHand)
+            .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
                     .ask_store(Arc::new(questions.clone()))
+                    .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
             })
@@ -173,13 +182,25 @@ impl Gateway {
         let host = Arc::new(host);
 
         let people = People::open(store.clone(), &settings.agent).await?;
-        let agents = ConfiguredAgents::new(Arc::clone(&host), data_dir.clone());
-        let sessions = Sessions::start(store.clone(), agents, sessions_options(&of_sessions)).await;
-        let sessions = sessions.map_err(GatewayError::Store)?;
-        questions.give_slots_of(&sessions);
         let mut channels = options.channels;
         channels.push(Arc::new(LocalChannel));
         let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
+        questions.begin().await.map_err(GatewayError::Store)?;
+        // From here on runs go on: nothing that follows fails, but for the schedules.
+        let agents = Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone()));
+        let of_agents = Arc::clone(&agents);
+        let of_agents = move |session: &SessionRecord| of_agents.agent(session);
+        let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;
+        let sessions = sessions.map_err(GatewayError::Store)?;
+        questions.give_slots_of(&sessions);
+        let jobs = ConfiguredTools::new(agents, store.clone());
+        let schedules = match Schedules::start(sessions.clone(), jobs).await {
+            Ok(schedules) => schedules,
+            Err(error) => {
+                let _ = sessions.stop(Duration::ZERO).await;
+                return Err(GatewayError::Store(error));
+            }
+        };
 
         let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let about = About { version: options.version, ..About::default() };
@@ -200,13 +221,13 @@ impl Gateway {
                 tracing::error!(%error, "serving HTTP ended");
             }
         });
-        let address_file = AddressFile::write(&data_dir, address).map_err(GatewayError::AddressFile)?;
         Ok(Self {
             host,
             state: http_state,
+            schedules,
             outbox,
             address,
-            address_file,
+            _address_file: address_file,
             serving: Mutex::new(Some(serving)),
             shutdown,
             stop_asked,
@@ -251,6 +272,7 @@ impl Gateway {
     ///
     /// The store could not note that the stop was planned; everything was closed all the same.
     pub async fn stop(self, within: Duration) -> Result<(), GatewayError> {
+        self.schedules.stop(within).await;
         let planned = self.state.sessions().stop(within).await;
         self.outbox.stop(SHUTDOWN).await;
         self.shutdown.cancel();
@@ -259,7 +281,6 @@ impl Gateway {
             let _ = serving.await;
         }
         self.host.shutdown(SHUTDOWN).await;
-        self.address_file.remove();
         self.state.store().close().await;
         planned.map_err(GatewayError::Store)
     }

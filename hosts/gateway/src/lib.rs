@@ -56,7 +56,7 @@ pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
 };
-pub use questions::{NobodyAtHand, QuestionError, Questions};
+pub use questions::{QuestionError, Questions};
 pub use recurrence::{
     CronError, CronExpression, Interval, IntervalError, MAX_EXPRESSION_BYTES, Schedule, TimeError, Zone,
     ZoneError,

@@ -1,16 +1,20 @@
 //! Questions of tools, in the store: they survive the end of the process, and whoever may answer one finds it there.
 //!
-//! A toolkit gets them as its [`AskStore`], with [`NobodyAtHand`] as its approver: a question is answered from the store alone, by
-//! [`Questions::answer`]. While a run waits for an answer, another one has its slot.
+//! A toolkit gets them as its [`AskStore`] and as its [`Approver`]: a question is answered from the store alone, by [`Questions::answer`]. One that
+//! the toolkit does not keep, since its call cannot begin again after a crash, stands there as long as its call waits. While a run waits for
+//! an answer, another one has its slot.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use toolkit::Approver;
 use toolkit::approval::{
-    Answer, AnswerError, Answering, AskStore, AskingCall, Asks, Keeping, KeptAnswer, PendingAsk, Reply,
+    Answer, AnswerError, Answering, AskStore, AskingCall, Asks, DeniedBy, Keeping, KeptAnswer, Origin,
+    PendingAsk, Reply,
 };
 use toolkit_agent::Transcripts;
 
@@ -18,6 +22,10 @@ use crate::sessions::Slots;
 use crate::store::{self, AskAnswer, AskOutcome, AskRecord, Moment, NewAsk, Store, StoreError};
 use crate::{SessionKey, Sessions};
 
+/// Begins the digest of a question that is not kept over the end of the process.
+const PASSING: &str = "passing/";
+/// Begins the name of an agent's session, before the id of its transcript.
+const OF_AGENT: &str = "agent ";
 /// The most agents above the one that asks.
 const MAX_DEPTH: usize = 32;
 
@@ -31,6 +39,8 @@ struct Inner {
     /// Notified when a question was answered.
     answered: Notify,
     slots: OnceLock<Slots>,
+    /// The ids of the questions that the toolkit keeps, by their digests.
+    kept: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
 
 /// Why an answer does not count.
@@ -43,6 +53,9 @@ pub enum QuestionError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The gateway ends.
+    #[error("the gateway is ending; try again later")]
+    Ending,
     /// The question as it was kept cannot be read.
     #[error("the question `{code}` cannot be read: {reason}")]
     Unreadable {
@@ -56,7 +69,22 @@ pub enum QuestionError {
 impl Questions {
     /// The questions in a store, of agents with these transcripts.
     pub fn new(store: Store, transcripts: Transcripts) -> Self {
-        Self(Arc::new(Inner { store, transcripts, answered: Notify::new(), slots: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            store,
+            transcripts,
+            answered: Notify::new(),
+            slots: OnceLock::new(),
+            kept: Mutex::default(),
+        }))
+    }
+
+    /// Removes the questions of calls that ended with the process before, and cannot begin again. Done at start.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub async fn begin(&self) -> Result<(), StoreError> {
+        self.0.store.remove_asks_with(PASSING).await
     }
 
     /// Lets runs that wait for an answer give their slots to others.
@@ -87,13 +115,23 @@ impl Questions {
             reason: reason.to_string(),
         };
         let ask: PendingAsk = serde_json::from_value(record.ask.clone()).map_err(unreadable)?;
+        // Nobody but a person answers.
+        let answer = match answer {
+            Answer::Deny { message: Some(message), .. } => Answer::deny_saying(message),
+            Answer::Deny { .. } => Answer::deny(),
+            answer => answer,
+        };
         let answer = Asks::fitted(&ask, answer).map_err(QuestionError::Unfit)?;
         let answer = serde_json::to_value(&answer).map_err(unreadable)?;
-        let outcome = self.0.store.answer_ask(record.code, answer, by.to_owned()).await?;
-        if outcome == AskOutcome::Answered {
-            self.0.answered.notify_waiters();
-        }
-        Ok(outcome)
+        let (questions, by) = (self.clone(), by.to_owned());
+        // It is carried out although whoever answers may be gone: then the call that waits has to hear of it, too.
+        let answering = tokio::spawn(async move {
+            let outcome = questions.0.store.answer_ask(record.code, answer, by).await;
+            questions.0.answered.notify_waiters();
+            outcome
+        });
+        let outcome = answering.await.map_err(|_| QuestionError::Ending)?;
+        Ok(outcome?)
     }
 
     /// Keeps a question, with its answer if it has one.
@@ -110,7 +148,10 @@ impl Questions {
             Ok::<_, String>(AskAnswer { answer: value, by: reply.answered_by.clone(), at: moment(*at) })
         });
         let is_answered = answer.is_some();
-        let session = self.session_of(origin.turn.as_deref()).await?;
+        if !digest.starts_with(PASSING) {
+            self.kept().entry(digest.to_owned()).or_default().insert(ask.id().to_owned());
+        }
+        let session = self.session_of(origin).await?;
         let new = NewAsk {
             digest: digest.to_owned(),
             session: session.clone(),
@@ -126,7 +167,8 @@ impl Questions {
         };
         let kept = self.0.store.put_ask(new).await.map_err(|error| error.to_string())?;
         if let (None, false, Some(session), Some(slots)) = (&kept, is_answered, session, self.0.slots.get()) {
-            slots.give_up(&session, digest).await.map_err(|error| error.to_string())?;
+            let of_session = origin.session_id.as_deref().unwrap_or_default();
+            slots.give_up(&session, of_session, digest).await.map_err(|error| error.to_string())?;
         }
         kept.map(kept_answer).transpose()
     }
@@ -138,9 +180,17 @@ impl Questions {
         }
     }
 
-    /// Returns the session to whose conversation a turn belongs, or the one that delegated to it.
-    async fn session_of(&self, turn: Option<&str>) -> Result<Option<SessionKey>, String> {
-        let Some((transcript, _)) = turn.and_then(|turn| turn.split_once('/')) else { return Ok(None) };
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<String>>> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the session to whose conversation a call belongs, or the one that delegated to it.
+    async fn session_of(&self, origin: &Origin) -> Result<Option<SessionKey>, String> {
+        let of_turn = origin.turn.as_deref().and_then(|turn| turn.split_once('/'));
+        let of_session = || origin.session_id.as_deref()?.strip_prefix(OF_AGENT);
+        let Some(transcript) = of_turn.map(|(transcript, _)| transcript).or_else(of_session) else {
+            return Ok(None);
+        };
         let mut transcript = transcript.to_owned();
         for _ in 0..MAX_DEPTH {
             let found = self.0.store.session_of_transcript(transcript.clone()).await;
@@ -195,10 +245,11 @@ impl AskStore for Questions {
 
     fn remove<'a>(&'a self, digest: &'a str) -> Keeping<'a, bool> {
         Box::pin(async move {
-            let removed = self.0.store.remove_ask(digest.to_owned()).await;
-            let removed = removed.map_err(|error| error.to_string())?;
+            // First: if the process ends while it waits for a slot, the answer is still there.
             self.take_slot_again(digest).await?;
-            Ok(removed)
+            let removed = self.0.store.remove_ask(digest.to_owned()).await;
+            self.kept().remove(digest);
+            removed.map_err(|error| error.to_string())
         })
     }
 
@@ -209,7 +260,11 @@ impl AskStore for Questions {
                 store::AskingCall { session: session_id.clone(), turn: turn.clone(), call: call_id.clone() };
             let removed = self.0.store.remove_asks_of(call, before.map(moment)).await;
             for digest in removed.map_err(|error| error.to_string())? {
+                self.kept().remove(&digest);
                 self.take_slot_again(&digest).await?;
+            }
+            if let (None, Some(slots)) = (before, self.0.slots.get()) {
+                slots.call_ended(session_id).await.map_err(|error| error.to_string())?;
             }
             Ok(())
         })
@@ -222,13 +277,49 @@ impl fmt::Debug for Questions {
     }
 }
 
-/// The approver of a toolkit whose questions are answered from the store: it never answers itself.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NobodyAtHand;
+impl Approver for Questions {
+    /// Waits for the answer in the store. It never comes from here for a question that the toolkit keeps: that one hears of it by
+    /// [`answered`](AskStore::answered).
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        Box::pin(async move {
+            if self.kept().values().any(|ids| ids.contains(ask.id())) {
+                return std::future::pending().await;
+            }
+            let digest = format!("{PASSING}{}", ask.id());
+            let _removal = Removal { questions: self.clone(), digest: digest.clone() };
+            if let Err(reason) = self.put(&digest, ask, None).await {
+                let reason = format!("the question cannot be shown to anybody: {reason}");
+                return Some(Answer::denied_by(DeniedBy::Fault, reason).into());
+            }
+            match self.answered(&digest).await {
+                Ok(answer) => {
+                    // The function goes on with it.
+                    let _ = self.take_slot_again(&digest).await;
+                    Some(answer.reply)
+                }
+                Err(reason) => Some(Answer::denied_by(DeniedBy::Fault, reason).into()),
+            }
+        })
+    }
+}
 
-impl Approver for NobodyAtHand {
-    fn ask<'a>(&'a self, _: &'a PendingAsk) -> Answering<'a> {
-        Box::pin(std::future::pending())
+/// Removes a question when its call waits no longer.
+struct Removal {
+    questions: Questions,
+    digest: String,
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        // At the end of the process, the next start removes it.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (questions, digest) = (self.questions.clone(), std::mem::take(&mut self.digest));
+        runtime.spawn(async move {
+            if let Err(error) = questions.0.store.remove_ask(digest.clone()).await {
+                tracing::warn!(%error, "a question that nobody waits for stays in the list until the next start");
+            }
+            let _ = questions.take_slot_again(&digest).await;
+        });
     }
 }
 

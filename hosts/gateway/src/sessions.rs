@@ -229,7 +229,8 @@ impl Sessions {
     }
 
     async fn cancel_run(&self, run: &RunRecord) -> Result<(), StoreError> {
-        // Noted first: its conversation may not be open yet.
+        // Noted first: its conversation may not be open yet, and the process may end before the run does.
+        self.0.store.note_cancelled(&run.id).await?;
         self.0.cancelled().insert(run.id.clone());
         if let Some(conversation) = self.0.conversations.get(&run.session)
             && let Some(message) = self.0.store.message(run.message).await?
@@ -291,9 +292,11 @@ impl fmt::Debug for Sessions {
 
 /// Begins runs as messages come and slots are free.
 async fn dispatch(inner: Arc<Inner>) {
+    let mut events = inner.store.last_event();
     while !inner.stopping.is_cancelled() {
         // Made before the look, so that what comes after it is not missed.
         let changed = inner.changed.notified();
+        events.mark_unchanged();
         loop {
             if inner.stopping.is_cancelled() {
                 return;
@@ -315,6 +318,8 @@ async fn dispatch(inner: Arc<Inner>) {
         }
         tokio::select! {
             () = changed => {}
+            // Whoever accepted a message may be gone before it told so.
+            Ok(()) = events.changed() => {}
             () = inner.stopping.cancelled() => return,
         }
     }

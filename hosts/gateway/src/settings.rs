@@ -23,7 +23,7 @@ pub struct GatewaySettings {
     pub origins: Vec<String>,
     /// The agent that people talk to who have no other. Default: `main`.
     pub agent: String,
-    /// Groups of tools that people other than the owner may use although they reach files, commands or notes: of `fs`, `runtime` and `memory`.
+    /// Tools that people other than the owner may use although they reach files, commands, notes or servers: of `fs`, `runtime`, `memory` and `mcp`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others_may_use: Vec<String>,
 }

@@ -45,6 +45,7 @@ pub use clock::{Clock, Moment};
 pub use counts::Counts;
 pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter, EventPage};
+pub(crate) use files::{ADDRESS_FILE, RESTORING};
 pub use fires::{Fire, FireEnd, FireId, FireState};
 pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
@@ -113,6 +114,12 @@ impl Default for StoreOptions {
 #[derive(Debug, Clone)]
 pub struct Store(Arc<Inner>);
 
+/// The lock of a data directory: no store is open in it.
+#[derive(Debug)]
+pub(crate) struct StoreLock {
+    _in_use: files::InUse,
+}
+
 #[derive(Debug)]
 struct Inner {
     file: PathBuf,
@@ -136,6 +143,12 @@ impl Store {
         let shown = file.clone();
         let opened = tokio::task::spawn_blocking(move || -> Result<Self, Fault> {
             let in_use = files::prepare(&directory, &file)?;
+            if directory.join(files::RESTORING).exists() {
+                return Err(Fault::Refused(
+                    "a backup was being put in its place when the process ended: run `toolkit gateway restore` again".to_owned(),
+                ));
+            }
+            files::make(&file)?;
             let mut connection = files::connect(&file)?;
             migrations::run(&mut connection, &file, migrations::ALL)?;
             let last_event = events::last(&connection)?;
@@ -148,6 +161,14 @@ impl Store {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),
             Err(_) => Err(Fault::Closed.at(&shown)),
         }
+    }
+
+    /// Takes the lock of a data directory without opening its store. Blocks.
+    pub(crate) fn lock(directory: &Path) -> Result<StoreLock, StoreError> {
+        let file = directory.join(FILE);
+        files::prepare(directory, &file)
+            .map(|in_use| StoreLock { _in_use: in_use })
+            .map_err(|fault| fault.at(&file))
     }
 
     /// Returns true if a process has the store of a data directory open. Blocks briefly.

@@ -35,7 +35,7 @@ pub(super) fn commands() -> Vec<Command> {
         Command::new("restore")
             .about("Puts a backup in the place of the store and the transcripts; no gateway may run")
             .long_about(
-                "Puts a backup in the place of the store and the transcripts; no gateway may run. What is there is moved into a directory beside it, and not removed.\n\nWhat the backup had not sent becomes `unknown`, and runs that were under way end as failed: both may have happened since the backup was made.",
+                "Puts a backup in the place of the store and the transcripts; no gateway may run. What is there is moved into a directory beside it, and not removed.\n\nWhat the backup had not sent becomes `unknown`, and runs that were under way end as failed: both may have happened since the backup was made. Questions and tokens are removed: make the tokens anew. The next start makes one for the owner.",
             )
             .arg(directory("The directory of the backup")),
     ]

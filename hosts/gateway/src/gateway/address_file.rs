@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// The file of a gateway that runs.
@@ -11,11 +11,20 @@ pub(crate) struct AddressFile(PathBuf);
 
 impl AddressFile {
     /// Its name in the data directory.
-    pub(crate) const NAME: &str = "gateway.address";
+    pub(crate) const NAME: &str = crate::store::ADDRESS_FILE;
 
     /// Writes it, whole or not at all.
     pub(crate) fn write(data_dir: &Path, address: SocketAddr) -> io::Result<Self> {
         let path = data_dir.join(Self::NAME);
+        let mut address = address;
+        if address.ip().is_unspecified() {
+            // Clients on this machine reach it there.
+            address.set_ip(if address.is_ipv4() {
+                Ipv4Addr::LOCALHOST.into()
+            } else {
+                Ipv6Addr::LOCALHOST.into()
+            });
+        }
         // One gateway at a time has the directory, so nobody else writes it.
         let part = path.with_extension("address.new");
         let mut options = OpenOptions::new();
@@ -36,9 +45,10 @@ impl AddressFile {
             io::Error::new(io::ErrorKind::InvalidData, format!("{} holds no address", path.display()))
         })
     }
+}
 
-    /// Removes it.
-    pub(crate) fn remove(self) {
-        let _ = fs::remove_file(self.0);
+impl Drop for AddressFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }

@@ -16,7 +16,7 @@ use crate::people::OWNER;
 use crate::sessions::{AgentError, Agents};
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
-use crate::{LOCAL_CHANNEL, SessionKind};
+use crate::{LOCAL_CHANNEL, SessionKind, caller_in};
 
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
@@ -29,7 +29,8 @@ impl ConfiguredAgents {
         Self { host, data_dir }
     }
 
-    fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
+    /// Returns the caller of a session.
+    pub(super) fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
         let configuration = self.host.configuration();
         let agent = session.key.agent();
         if !names(&configuration).iter().any(|name| name == agent) {
@@ -49,7 +50,15 @@ impl ConfiguredAgents {
         if let Some(person) = &session.person {
             caller = caller.with_extra("accounts", json!({ "person": person }));
         }
-        Ok(marked(caller, session.key.as_str(), is_owner))
+        if let Some(model) = &session.model {
+            caller.model = Some(model.clone());
+        }
+        Ok(caller_in(marked(caller, is_owner), &session.key))
+    }
+
+    /// The host.
+    pub(super) fn host(&self) -> &Host {
+        &self.host
     }
 }
 

@@ -8,30 +8,34 @@ use toolkit::{Caller, Tool};
 
 /// Groups of tools that reach the files, commands and notes of the machine's user.
 const OF_OWNER: [&str; 3] = ["fs", "runtime", "memory"];
-/// The key under which a caller has its session.
+/// The name of the tools of MCP servers, which have the credentials of the machine's user and may do anything.
+const OF_SERVERS: &str = "mcp";
+/// The key under which a caller is marked.
 const EXTRA: &str = "gateway";
 
 /// Marks the caller of a session.
-pub(super) fn marked(caller: Caller, session: &str, is_owner: bool) -> Caller {
-    caller.with_extra(EXTRA, json!({ "session": session, "isOwner": is_owner }))
+pub(super) fn marked(caller: Caller, is_owner: bool) -> Caller {
+    caller.with_extra(EXTRA, json!({ "isOwner": is_owner }))
 }
 
 /// Refuses tools that are the owner's alone to all other callers, also for calls that tools make themselves.
 #[derive(Debug, Clone)]
 pub(super) struct OwnersTools {
     groups: BTreeSet<&'static str>,
+    of_servers: bool,
 }
 
 impl OwnersTools {
     /// All groups of this kind, but for those that others may use.
     pub(super) fn but_for(others_may_use: &[String]) -> Self {
-        let groups = OF_OWNER.into_iter().filter(|group| !others_may_use.iter().any(|other| other == group));
-        Self { groups: groups.collect() }
+        let is_owners = |group: &&str| !others_may_use.iter().any(|other| other == group);
+        Self { groups: OF_OWNER.into_iter().filter(is_owners).collect(), of_servers: is_owners(&OF_SERVERS) }
     }
 
     /// Returns true if people other than the owner may use a tool.
     pub(super) fn admit(&self, tool: &Tool) -> bool {
-        !tool.groups().any(|group| self.groups.contains(group))
+        let is_of_server = tool.source().is_remote();
+        !(is_of_server && self.of_servers || tool.groups().any(|group| self.groups.contains(group)))
     }
 }
 
@@ -58,8 +62,8 @@ mod tests {
 
     #[test]
     fn a_caller_is_the_owner_only_if_each_above_it_is() {
-        let owner = || marked(Caller::new(), "agent:main:main", true);
-        let other = marked(Caller::new(), "agent:main:person:ada", false);
+        let owner = || marked(Caller::new(), true);
+        let other = marked(Caller::new(), false);
         assert!(is_owner(&owner()) && !is_owner(&other) && !is_owner(&Caller::new()));
         let below = owner().delegated();
         assert!(below.chain().all(is_owner), "{below:?}");

@@ -79,6 +79,10 @@ async fn next(inner: &Inner, record: &RunRecord) -> Result<Option<Message>, Stor
         }
         changed.await;
     }
+    // A stop that comes from here on is planned, and noted before.
+    if inner.stopping.is_cancelled() {
+        return Ok(None);
+    }
     match inner.store.resume(&record.id, inner.options.max_resumptions).await? {
         Resumption::Resumed { .. } => Ok(Some(message)),
         Resumption::Ended => Ok(None),

@@ -12,11 +12,16 @@ use crate::{RunId, SessionKey};
 #[derive(Clone)]
 pub(crate) struct Slots {
     inner: Weak<Inner>,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<BTreeMap<RunId, Waiting>>>,
 }
 
-/// The runs that wait, with the digests of their questions.
-type Waiting = BTreeMap<RunId, BTreeSet<String>>;
+/// The questions of a run.
+#[derive(Default)]
+struct Waiting {
+    /// The names of the toolkit's sessions whose calls ask.
+    of_sessions: BTreeSet<String>,
+    digests: BTreeSet<String>,
+}
 
 impl Slots {
     pub(super) fn new(inner: &Arc<Inner>) -> Self {
@@ -24,12 +29,37 @@ impl Slots {
     }
 
     /// Gives the slot of the run of a session to others while a question waits.
-    pub(crate) async fn give_up(&self, session: &SessionKey, digest: &str) -> Result<(), StoreError> {
+    pub(crate) async fn give_up(
+        &self,
+        session: &SessionKey,
+        of_session: &str,
+        digest: &str,
+    ) -> Result<(), StoreError> {
         let Some(inner) = self.inner.upgrade() else { return Ok(()) };
         let Some(run) = inner.store.run_in_flight(session.clone()).await? else { return Ok(()) };
-        self.waiting().entry(run.id.clone()).or_default().insert(digest.to_owned());
+        {
+            let mut waiting = self.waiting();
+            let waits = waiting.entry(run.id.clone()).or_default();
+            waits.of_sessions.insert(of_session.to_owned());
+            waits.digests.insert(digest.to_owned());
+        }
         if !refused_is_fine(inner.store.give_up_slot(&run.id).await)? {
             self.waiting().remove(&run.id);
+        }
+        inner.changed.notify_waiters();
+        Ok(())
+    }
+
+    /// Notes that a call of a session has its result: if its run has further questions that wait, it holds no slot for them.
+    pub(crate) async fn call_ended(&self, of_session: &str) -> Result<(), StoreError> {
+        let run = {
+            let waiting = self.waiting();
+            let found = waiting.iter().find(|(_, waits)| waits.of_sessions.contains(of_session));
+            found.map(|(run, _)| run.clone())
+        };
+        let (Some(run), Some(inner)) = (run, self.inner.upgrade()) else { return Ok(()) };
+        if !refused_is_fine(inner.store.give_up_slot(&run).await)? {
+            self.waiting().remove(&run);
         }
         inner.changed.notify_waiters();
         Ok(())
@@ -39,11 +69,11 @@ impl Slots {
     pub(crate) async fn take_again(&self, digest: &str) -> Result<(), StoreError> {
         let run = {
             let mut waiting = self.waiting();
-            let asking = waiting.iter().find(|(_, digests)| digests.contains(digest));
+            let asking = waiting.iter().find(|(_, waits)| waits.digests.contains(digest));
             let Some(run) = asking.map(|(run, _)| run.clone()) else { return Ok(()) };
-            let is_last = waiting.get_mut(&run).is_some_and(|digests| {
-                digests.remove(digest);
-                digests.is_empty()
+            let is_last = waiting.get_mut(&run).is_some_and(|waits| {
+                waits.digests.remove(digest);
+                waits.digests.is_empty()
             });
             if !is_last {
                 return Ok(());
@@ -62,12 +92,16 @@ impl Slots {
             match inner.store.take_slot(&run, inner.options.max_runs).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => changed.await,
+                Err(error) if error.problem.is_passing() => {
+                    tracing::error!(%error, %run, "a run cannot have its slot again; the store is tried again");
+                    inner.rest().await;
+                }
                 other => return refused_is_fine(other.map(drop)).map(drop),
             }
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<RunId, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -164,6 +164,14 @@ impl Store {
         .await
     }
 
+    /// Removes all questions whose digest begins with this.
+    pub(crate) async fn remove_asks_with(&self, beginning: &'static str) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            remove(writing, "substr(digest, 1, length(?1)) = ?1", params![beginning]).map(drop)
+        })
+        .await
+    }
+
     /// Returns the questions that wait for an answer, in the order of asking: at most 1,000.
     pub async fn asks(&self) -> Result<Vec<AskRecord>, StoreError> {
         let now = self.clock().now();
@@ -251,6 +259,11 @@ fn answer_of(connection: &Connection, digest: &str) -> Result<Option<AskAnswer>,
         .optional()?;
     let answer = row.map(|(answer, by, at)| Ok(AskAnswer { answer: serde_json::from_str(&answer)?, by, at }));
     answer.transpose()
+}
+
+/// Removes the questions of a session.
+pub(super) fn remove_of_session(writing: &Writing<'_>, session: &SessionKey) -> Result<(), Fault> {
+    remove(writing, "session = ?1", params![session]).map(drop)
 }
 
 /// Removes questions, and returns their digests.

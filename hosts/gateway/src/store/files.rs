@@ -22,7 +22,12 @@ pub(super) struct InUse {
     _lock: File,
 }
 
-/// Makes the directory and the file if they are missing, and takes the lock.
+/// The file with the address of the gateway that has the directory.
+pub(crate) const ADDRESS_FILE: &str = "gateway.address";
+/// The directory in which a backup is made ready before it is put in place.
+pub(crate) const RESTORING: &str = "restore.part";
+
+/// Makes the directory if it is missing, and takes the lock.
 pub(super) fn prepare(directory: &Path, file: &Path) -> Result<InUse, Fault> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -43,9 +48,19 @@ pub(super) fn prepare(directory: &Path, file: &Path) -> Result<InUse, Fault> {
             Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
         }
     }
+    // That of a process that was killed: another program may listen there by now, and is sent no token.
+    match std::fs::remove_file(directory.join(ADDRESS_FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    Ok(InUse { _lock: lock })
+}
+
+/// Makes the file if it is missing.
+pub(super) fn make(file: &Path) -> Result<(), Fault> {
     // SQLite gives the files beside it the same mode.
     owned(file)?;
-    Ok(InUse { _lock: lock })
+    Ok(())
 }
 
 /// Returns true if a process has the lock. Nothing is made.

@@ -29,6 +29,8 @@ CREATE TABLE runs (
     is_planned  INTEGER NOT NULL DEFAULT 0,
     reason      TEXT,
     started_at  INTEGER NOT NULL,
+    -- When somebody cancelled it; it ends as soon as its work has noticed.
+    cancelled_at INTEGER,
     ended_at    INTEGER
 ) STRICT, WITHOUT ROWID;
 

@@ -358,8 +358,9 @@ impl Store {
         .await
     }
 
-    /// Marks everything that was not sent as unknown, and ends the runs in flight as failed: after a backup was put back, they may have been
-    /// sent, and have ended, since the backup was made. Returns how many deliveries there were.
+    /// Marks everything that was not sent as unknown, ends the runs in flight as failed, and removes questions and tokens: after a backup was put
+    /// back, all of that may have been sent, have ended, or have been answered or revoked since the backup was made. Returns how many deliveries
+    /// there were.
     pub async fn settle_restored(&self) -> Result<u64, StoreError> {
         self.write(|writing| {
             writing.sql.execute(
@@ -367,6 +368,9 @@ impl Store {
                      changed_at = ?1 WHERE state = 'claimed'",
                 [writing.now],
             )?;
+            // They may have been answered, revoked or blocked since.
+            writing.sql.execute("DELETE FROM asks", [])?;
+            writing.sql.execute("DELETE FROM tokens", [])?;
             writing.sql.execute(
                 "UPDATE runs SET state = 'failed', reason = 'it was in flight when the backup was made that was put back', ended_at = ?1
                  WHERE ended_at IS NULL",

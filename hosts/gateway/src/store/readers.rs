@@ -15,14 +15,18 @@ const MAX_READERS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Readers {
     file: PathBuf,
-    places: Semaphore,
+    places: std::sync::Arc<Semaphore>,
     /// Those that nobody uses now.
     idle: std::sync::Arc<Mutex<Vec<Connection>>>,
 }
 
 impl Readers {
     pub(super) fn new(file: PathBuf) -> Self {
-        Self { file, places: Semaphore::new(MAX_READERS), idle: std::sync::Arc::default() }
+        Self {
+            file,
+            places: std::sync::Arc::new(Semaphore::new(MAX_READERS)),
+            idle: std::sync::Arc::default(),
+        }
     }
 
     /// Reads what is committed, as it is at one time.
@@ -30,9 +34,11 @@ impl Readers {
         &self,
         act: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let _place = self.places.acquire().await.map_err(|_| Fault::Closed)?;
+        let place = std::sync::Arc::clone(&self.places).acquire_owned().await.map_err(|_| Fault::Closed)?;
         let (file, idle) = (self.file.clone(), std::sync::Arc::clone(&self.idle));
         let read = tokio::task::spawn_blocking(move || {
+            // Held by the reading itself: whoever asked may be gone.
+            let _place = place;
             let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = kept.map_or_else(|| files::connect_reader(&file), Ok)?;
             let answer = act(&connection);

@@ -13,7 +13,7 @@ use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::visible::{self, BLOCKED};
 use super::writer::Writing;
-use super::{Store, StoreError, events, sessions};
+use super::{Store, StoreError, asks, events, sessions};
 use crate::{SessionKey, fail_points};
 
 /// How far a run is.
@@ -281,6 +281,17 @@ impl Store {
         .await
     }
 
+    /// Notes that a run was cancelled, so that it does not go on after a crash. One that has ended stays as it is.
+    pub async fn note_cancelled(&self, run: &RunId) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            let sql = "UPDATE runs SET cancelled_at = ?2 WHERE id = ?1 AND ended_at IS NULL AND cancelled_at IS NULL";
+            writing.sql.prepare_cached(sql)?.execute(params![run, writing.now])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Returns a run.
     pub async fn run(&self, run: &RunId) -> Result<Option<RunRecord>, StoreError> {
         let run = run.clone();
@@ -330,7 +341,9 @@ impl Store {
                 Some(record) if record.ended_at.is_none() => record,
                 _ => return Ok(Resumption::Ended),
             };
-            if visible::is_blocked(writing.sql, &record.session)? {
+            let sql = "SELECT cancelled_at IS NOT NULL FROM runs WHERE id = ?1";
+            let is_cancelled: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
+            if is_cancelled || visible::is_blocked(writing.sql, &record.session)? {
                 finish(writing, &run, RunEnd::Cancelled, &[], Vec::new())?;
                 return Ok(Resumption::Ended);
             }
@@ -399,6 +412,10 @@ fn finish(
              WHERE run = ?1 AND state = 'claimed'",
         )?
         .execute(params![run, record.message, writing.now, visible::is_blocked(writing.sql, &record.session)?])?;
+    if state != RunState::Answered {
+        // Nobody answers for a call whose run is over. If the transcript has it still, it asks anew.
+        asks::remove_of_session(writing, &record.session)?;
+    }
     sessions::touch(writing, record.session.as_str())?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;

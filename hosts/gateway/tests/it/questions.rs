@@ -11,8 +11,8 @@ use toolkit::prelude::*;
 use toolkit::{ToolCall, tool_ref};
 use toolkit_agent::{Agent, FinalAnswer, Limits, Transcripts};
 use toolkit_gateway::{
-    Acceptance, AgentError, AskOutcome, AskRecord, MessageId, NobodyAtHand, QuestionError, Questions,
-    RunState, SessionRecord, Sessions, SessionsOptions, Store, StoreOptions,
+    Acceptance, AgentError, AskOutcome, AskRecord, MessageId, QuestionError, Questions, RunState,
+    SessionRecord, Sessions, SessionsOptions, Store, StoreOptions,
 };
 use toolkit_models::{Answer as ModelAnswer, Message, Scripted};
 
@@ -120,7 +120,7 @@ pub(crate) fn agents(
     let toolkit = Toolkit::empty()
         .shared_service(Arc::clone(ledger))
         .tool(tool_ref!(pay))
-        .approver(NobodyAtHand)
+        .approver(questions.clone())
         .ask_store(Arc::new(questions.clone()))
         .build()
         .unwrap();

@@ -210,8 +210,8 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
         Ok((agent, opened))
     });
     let made = made.await;
-    let (agent, opened) = made
-        .unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()))?;
+    let (agent, opened) =
+        made.unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()))?;
     let held = match opened {
         Some(opened) => place.open(opened).map_err(Failure::Passing)?,
         None => {

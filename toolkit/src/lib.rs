@@ -144,6 +144,8 @@ mod settings;
 mod shown_path;
 #[cfg(feature = "runtime")]
 pub mod skills;
+#[cfg(feature = "runtime")]
+mod temporary_names;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "runtime")]

@@ -155,7 +155,9 @@ impl Sessions {
         let ended = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id);
         let is_there = ended.is_some();
         // A call that does not end keeps the session, but not what its other calls began, such as background jobs.
-        ended.iter().for_each(|session| session.drop_state());
+        if let Some(session) = &ended {
+            session.drop_state();
+        }
         self.ended(ended);
         is_there
     }

@@ -60,6 +60,8 @@ pub(crate) struct Run<'s> {
     closing: Option<StopReason>,
     repeats: Repeats,
     is_resumed: bool,
+    /// The number of the last message before this run; `None` if the run goes on after an interruption.
+    began_after: Option<u64>,
     pub(crate) room: Room,
 }
 
@@ -101,6 +103,7 @@ impl<'s> Run<'s> {
             closing: None,
             repeats: Repeats::default(),
             is_resumed,
+            began_after: None,
             room: Room::default(),
             agent,
         }
@@ -113,6 +116,10 @@ impl<'s> Run<'s> {
             self.add_source_instructions().await;
         }
         let was_interrupted = request.is_none() && self.session.open_run() == Some(&*self.id);
+        if !was_interrupted {
+            let items = self.session.journal.conversation.items();
+            self.began_after = Some(items.last().map_or(0, |item| item.id));
+        }
         let ending = match self.begin(request).await {
             Ok(()) => match self.given_answer().filter(|_| was_interrupted) {
                 Some(ending) => ending,
@@ -129,8 +136,14 @@ impl<'s> Run<'s> {
         if self.agent.final_answer != FinalAnswer::Text || self.session.steering.is_waiting() {
             return None;
         }
-        let text = self.session.journal.conversation.last_text()?;
-        Some(Ending::of(StopReason::Answered, text.trim()))
+        let text = self.session.journal.conversation.last_text()?.trim().to_owned();
+        Some(Ending::of(StopReason::Answered, self.whole_answer(&text)))
+    }
+
+    /// The answer of the run: its last text, after those that it gave before a message reached it. Each sender gets all that was said.
+    fn whole_answer(&self, last: &str) -> String {
+        let before = self.session.journal.conversation.answers_before_additions(self.began_after);
+        before.iter().map(String::as_str).chain([last]).collect::<Vec<_>>().join("\n\n")
     }
 
     async fn begin(&mut self, mut request: Option<DelegationRequest>) -> Result<(), Ending> {
@@ -349,7 +362,7 @@ impl<'s> Run<'s> {
             && answer.stop != AnswerEnd::MaxTokens
             && !text.trim().is_empty()
         {
-            return Ok(Next::End(Ending::of(StopReason::Answered, text.trim())));
+            return Ok(Next::End(Ending::of(StopReason::Answered, self.whole_answer(text.trim()))));
         }
         if let Some(reason) = self.closing {
             return Ok(Next::End(Ending::of(reason, summary_of(&text, limit_text(reason)))));

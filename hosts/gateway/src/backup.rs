@@ -44,7 +44,7 @@ pub enum BackupError {
     Damaged {
         /// The directory.
         path: PathBuf,
-        /// What is wrong.
+        /// The faults.
         wrong: Vec<String>,
     },
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use toolkit_serve::axum::http::header;
 
-use crate::gateway::AddressFile;
+use crate::address_file::AddressFile;
 use crate::people::OWNER_TOKEN_FILE;
 use crate::store::Store;
 
@@ -57,7 +57,7 @@ pub enum ClientError {
     Refused {
         /// The status.
         status: u16,
-        /// What it says.
+        /// The words of the gateway.
         reason: String,
     },
     /// Its answer is none of a gateway.
@@ -86,7 +86,7 @@ impl GatewayClient {
     /// The client cannot be made.
     pub fn new(address: impl fmt::Display, token: impl Into<String>) -> Result<Self, ClientError> {
         let address = address.to_string();
-        // What is on this machine is not asked for through a proxy.
+        // A proxy of the environment is not for this machine.
         let made = toolkit_http::streaming_client(CONNECT_WITHIN).no_proxy().build();
         let http = made.map_err(|error| ClientError::Unreachable {
             address: address.clone(),

@@ -1,6 +1,5 @@
 //! The whole of a gateway: from a configuration to a process in which agents live.
 
-mod address_file;
 mod agents;
 mod error;
 mod others;
@@ -8,7 +7,6 @@ mod tool_jobs;
 mod upkeep;
 mod workspaces;
 
-pub(crate) use address_file::AddressFile;
 pub(crate) use agents::names as agent_names;
 pub use error::GatewayError;
 
@@ -27,6 +25,7 @@ use toolkit::config::{Configuration, LoadOptions};
 use toolkit_host::{Host, HostBuilder, transcripts_of};
 use toolkit_serve::axum::Router;
 
+use crate::address_file::AddressFile;
 use crate::http::{self, About, HttpState};
 use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};

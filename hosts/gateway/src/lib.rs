@@ -32,6 +32,7 @@
 //! # Ok(()) }
 //! ```
 
+mod address_file;
 mod backup;
 pub mod client;
 mod fail_points;

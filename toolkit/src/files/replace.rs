@@ -1,7 +1,6 @@
 //! Atomic changes of files.
 
 use super::handle::{self, Dir, FileKind, Stat};
-use super::noted_name::NotedName;
 use super::open::cannot;
 use super::options::WriteOptions;
 use super::taken::DisplacedFile;
@@ -9,6 +8,7 @@ use super::target::{Expected, Target, no_file};
 use super::temporary::{Like, OwnerChange, Put, TRIES, Temporary, is_same_file};
 use super::version::FileVersion;
 use super::{fault, held, in_place, stale};
+use crate::temporary_names::NotedName;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Removes files that killed writers left behind.
 
 use super::handle::{self, Any, Dir, FileKind};
+use crate::temporary_names::is_name;
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,23 +15,6 @@ const EVERY: Duration = Duration::from_hours(1);
 const MAX_NAMES: usize = 10_000;
 /// The most directories of which the last search is remembered.
 const MAX_DIRECTORIES: usize = 1_000;
-
-const BEFORE: &str = ".toolkit-";
-const AFTER: &str = ".tmp";
-const DIGITS: usize = 16;
-
-/// Returns the name of a file that is incomplete, or was just replaced.
-pub(super) fn name(random: u64) -> String {
-    format!("{BEFORE}{random:016x}{AFTER}")
-}
-
-pub(super) fn is_name(name: &OsStr) -> bool {
-    let digits =
-        name.to_str().and_then(|name| name.strip_prefix(BEFORE)).and_then(|name| name.strip_suffix(AFTER));
-    digits.is_some_and(|digits| {
-        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
-}
 
 /// Removes files that killed writers left in a directory, unless the directory was searched within the last hour. Only
 /// files with a name of this form that belong to this user, are an hour old and are not locked by a running writer are
@@ -84,6 +67,7 @@ fn remove_older(dir: &Dir, than: Option<SystemTime>) {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::temporary_names::name;
     use std::fs;
 
     #[test]

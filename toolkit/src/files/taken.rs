@@ -2,11 +2,11 @@
 
 use super::Workspace;
 use super::handle::{Dir, Stat};
-use super::noted_name::NotedName;
 use super::target::{Expected, Target};
 use super::temporary::{Put, Temporary, is_same_file, temporary_name};
 use super::version::FileVersion;
 use super::{fault, held};
+use crate::temporary_names::NotedName;
 use std::ffi::OsString;
 use std::io;
 use toolkit_core::error::ToolError;

@@ -1,10 +1,10 @@
 //! Files under a temporary name, and the exchange that puts one at its place.
 
 use super::handle::{self, Dir, Stat};
-use super::noted_name::NotedName;
 use super::target::Target;
 use super::version::{ContentHash, FileVersion};
-use super::{fault, held, stale};
+use super::{fault, held};
+use crate::temporary_names::{self, NotedName};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write as _};
@@ -225,5 +225,5 @@ impl Drop for Temporary<'_> {
 pub(super) fn temporary_name() -> io::Result<OsString> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(stale::name(u64::from_be_bytes(random)).into())
+    Ok(temporary_names::name(u64::from_be_bytes(random)).into())
 }

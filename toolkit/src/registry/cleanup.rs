@@ -1,10 +1,10 @@
 //! Removes old outputs, and what the host's sweepers remove, while a program runs.
 
 use super::{Builder, Toolkit};
-use crate::files;
 use crate::lifecycle::Sweeper;
 use crate::named_hook::Named;
 use crate::output_store::{EVERY, SweepReport};
+use crate::temporary_names;
 use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::runtime::Handle;
@@ -34,7 +34,7 @@ impl Toolkit {
     pub fn sweep(&self) -> SweepReport {
         let swept = self.sweep_outputs();
         if let Some(data_dir) = self.outputs().data_dir() {
-            files::remove_left(data_dir);
+            temporary_names::remove_left(data_dir);
         }
         self.0.settings.end_hooks.sweep();
         swept

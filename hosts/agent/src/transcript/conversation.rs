@@ -111,6 +111,23 @@ impl Conversation {
         }
     }
 
+    /// The texts of the answers without calls that a message of the person followed while the run went on: of messages after one with a number, or
+    /// of those since the last task.
+    pub(crate) fn answers_before_additions(&self, after: Option<u64>) -> Vec<String> {
+        let begin = match after {
+            Some(after) => self.items.iter().position(|item| item.id > after),
+            None => self.items.iter().rposition(|item| item.kind == Kind::Task),
+        };
+        let items = begin.map_or(&[][..], |begin| &self.items[begin..]);
+        let texts = items.windows(2).filter_map(|pair| match (&pair[0].message, pair[1].kind) {
+            (Message::Assistant(answer), Kind::Addition) if answer.tool_calls().next().is_none() => {
+                Some(answer.to_text().trim().to_owned())
+            }
+            _ => None,
+        });
+        texts.filter(|text| !text.is_empty()).collect()
+    }
+
     /// The number of the next message; the first one is 1.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.max(1)

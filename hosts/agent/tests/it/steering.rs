@@ -1,10 +1,10 @@
 //! Messages that come while a run goes on, and the end of background jobs.
 
-use crate::common::{agent, assert_requests_whole, call, finish, log, results, scripted};
+use crate::common::{agent, assert_requests_whole, builder, call, finish, log, results, scripted};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit_agent::{AgentEvent, DelegationRequest, Kind, RunOptions};
+use toolkit_agent::{AgentEvent, DelegationRequest, FinalAnswer, Kind, RunOptions};
 use toolkit_models::{Answer, Message, Scripted};
 
 #[tokio::test]
@@ -54,6 +54,26 @@ async fn a_message_that_comes_with_the_final_answer_goes_before_it() {
     let results = results(&requests[1].messages);
     assert!(results[0].2 && results[0].1.contains("not finished"), "{results:?}");
     assert_eq!(requests[1].messages.last().unwrap(), &Message::user("one more thing"));
+}
+
+#[tokio::test]
+async fn an_answer_that_a_message_overtook_is_part_of_the_answer_of_the_run() {
+    let model = scripted([Answer::text("before"), Answer::text("first"), Answer::text("second")]);
+    let agent = builder(&log(), &model).final_answer(FinalAnswer::Text).build();
+    let mut session = agent.session(&DelegationRequest::default()).unwrap();
+    let earlier = session.run(DelegationRequest::new("good day"), RunOptions::new()).await;
+    assert_eq!(earlier.summary, "before");
+    let steering = session.steering();
+    let options = RunOptions::new().observer(move |event: AgentEvent| {
+        // The first answer is there, and not yet looked at.
+        if let AgentEvent::Usage { usage, .. } = event
+            && usage.requests == 1
+        {
+            steering.send("one more thing").unwrap();
+        }
+    });
+    let result = session.run(DelegationRequest::new("do it"), options).await;
+    assert_eq!(result.summary, "first\n\nsecond");
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ struct Chat {
     last_failed: bool,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 struct Ended {
     state: String,
     text: String,
@@ -175,7 +175,7 @@ impl Chat {
         let messages = format!("/v1/sessions/{}/messages", path_part(&self.session));
         let accepted = self.client.post(&messages, &json!({ "text": text })).await.map_err(failed)?;
         let id = accepted["id"].as_i64().unwrap_or_default();
-        // What it is called in full.
+        // The whole key of the session.
         if let Some(session) = accepted["session"].as_str() {
             session.clone_into(&mut self.session);
         }

@@ -18,7 +18,7 @@ fn text(text: &str) -> Answer {
 /// A gateway that runs; killed at the end of the test.
 struct Running {
     child: Child,
-    /// What it said before it was ready.
+    /// Its words before it was ready.
     said: String,
     err: BufReader<std::process::ChildStderr>,
 }

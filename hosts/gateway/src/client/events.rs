@@ -16,7 +16,7 @@ pub struct ServerEvent {
     pub id: Option<i64>,
     /// The kind, such as `run.ended` or `live`.
     pub kind: String,
-    /// What happened.
+    /// More about it.
     pub data: Value,
 }
 

@@ -1,4 +1,4 @@
-//! What is done every hour.
+//! The work of each hour.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use toolkit_gateway::{
 use crate::agents::{in_time, until};
 use crate::common::{Place, key, target};
 
-/// What a platform says to each text, once or more; it takes what is not listed.
+/// The answers of a platform to each text, once or more; it takes texts that are not listed.
 type Script = BTreeMap<String, Vec<SendError>>;
 
 struct Platform {

@@ -1,11 +1,8 @@
 //! Notes of temporary names, so that the next process removes the files that a killed one left under them.
 //!
 //! A note is a file in the toolkit's data directory with the path of one temporary file. It is locked while its process lives, and is there before
-//! the temporary file. Without a place for notes, what is left behind is removed by a later write to the same directory: see
-//! [`stale`](super::stale).
+//! the temporary file. Without a place for notes, what is left behind is removed by a later write to the same directory.
 
-use super::handle::{self, Dir, FileKind};
-use super::stale;
 use crate::output_store::make_directory;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -22,29 +19,47 @@ const MAX_BYTES: u64 = 64 << 10;
 /// The age at which a note is removed whatever it contains: its file could not be removed, or it is no note.
 const OLD: Duration = Duration::from_hours(30 * 24);
 
+const BEFORE: &str = ".toolkit-";
+const AFTER: &str = ".tmp";
+const DIGITS: usize = 16;
+
+/// Returns the name of a file that is incomplete, or was just replaced.
+pub(crate) fn name(random: u64) -> String {
+    format!("{BEFORE}{random:016x}{AFTER}")
+}
+
+/// Returns true for such a name.
+pub(crate) fn is_name(name: &OsStr) -> bool {
+    let digits =
+        name.to_str().and_then(|name| name.strip_prefix(BEFORE)).and_then(|name| name.strip_suffix(AFTER));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
 /// A temporary name that was noted. Dropping it removes the note.
 #[derive(Debug)]
-pub(super) struct NotedName {
+pub(crate) struct NotedName {
     note: PathBuf,
     /// Locked for as long as the process lives.
-    _file: File,
+    file: File,
 }
 
 impl NotedName {
     /// Notes a path that a file is about to get. Returns `None` if there is no place for notes. Blocks.
-    pub(super) fn note(data_dir: Option<&Path>, path: &Path) -> Option<Self> {
+    pub(crate) fn note(data_dir: Option<&Path>, path: &Path) -> Option<Self> {
         let directory = data_dir?.join(DIRECTORY);
         let text = serde_json::to_vec(path).ok()?;
         make_directory(&directory).ok()?;
         let note = directory.join(path.file_name()?);
         let file = OpenOptions::new().write(true).create_new(true).open(&note).ok()?;
         // Locked first: what has content and no lock was left by a dead process.
-        if !handle::try_lock(&file) {
+        if file.try_lock().is_err() {
             let _ = fs::remove_file(&note);
             return None;
         }
-        let noted = Self { note, _file: file };
-        (&noted._file).write_all(&text).ok()?;
+        let noted = Self { note, file };
+        (&noted.file).write_all(&text).ok()?;
         Some(noted)
     }
 }
@@ -77,7 +92,7 @@ fn is_done(note: &Path) -> io::Result<bool> {
     let mut text = Vec::new();
     // Before the lock: a process that has not locked its note yet has written nothing.
     (&file).take(MAX_BYTES).read_to_end(&mut text)?;
-    if text.is_empty() && age <= OLD || !handle::try_lock(&file) {
+    if text.is_empty() && age <= OLD || file.try_lock().is_err() {
         return Ok(false);
     }
     if age > OLD {
@@ -85,41 +100,51 @@ fn is_done(note: &Path) -> io::Result<bool> {
     }
     let Ok(path) = serde_json::from_slice::<PathBuf>(&text) else { return Ok(false) };
     match (path.parent(), path.file_name()) {
-        (Some(directory), Some(name)) if path.is_absolute() && stale::is_name(name) => {
-            remove(directory, name)
-        }
+        (Some(directory), Some(name)) if path.is_absolute() && is_name(name) => remove(directory, name),
         _ => Ok(false),
     }
 }
 
 /// Removes a temporary file of this user, and returns true if there is none any more.
 fn remove(directory: &Path, name: &OsStr) -> io::Result<bool> {
-    let is_absent =
-        |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-    let removed = Dir::open_root(directory).and_then(|dir| {
-        let stat = dir.stat(name)?;
-        let is_ours = stat.owner.is_none_or(|(owner, _)| Some(owner) == handle::user());
-        if stat.kind != FileKind::File || !is_ours {
-            return Ok(false);
+    let path = directory.join(name);
+    match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() && is_ours(&found) => {
+            // Where a file cannot be renamed at once, it may have its own name already.
+            fs::remove_file(&path)?;
+            Ok(true)
         }
-        // Where a file cannot be renamed at once, it may have its own name already.
-        dir.remove(name)?;
-        Ok(true)
-    });
-    match removed {
-        Err(error) if is_absent(&error) => Ok(true),
-        other => other,
+        Ok(_) => Ok(false),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
+        Err(error) => Err(error),
     }
 }
 
+#[cfg(unix)]
+fn is_ours(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(found) == rustix::process::geteuid().as_raw()
+}
+
+/// Users have no id here.
+#[cfg(not(unix))]
+fn is_ours(_: &fs::Metadata) -> bool {
+    true
+}
+
 #[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 mod tests {
     use super::*;
-    use crate::files::temporary::temporary_name;
+
+    fn temporary_name() -> String {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).unwrap();
+        name(u64::from_be_bytes(random))
+    }
 
     /// A note as a killed process leaves it, and the path in it.
     fn left(data: &Path, directory: &Path) -> (PathBuf, PathBuf) {
-        let path = directory.join(temporary_name().unwrap());
+        let path = directory.join(temporary_name());
         let noted = NotedName::note(Some(data), &path).unwrap();
         let note = noted.note.clone();
         let text = fs::read(&note).unwrap();
@@ -130,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_process_has_noted_is_removed_and_nothing_else() {
+    fn files_that_a_dead_process_has_noted_are_removed_and_nothing_else() {
         let (data, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (data, workspace) = (data.path(), workspace.path());
         let (note, path) = left(data, workspace);
@@ -143,7 +168,7 @@ mod tests {
         let other = workspace.join("other");
         fs::hard_link(&two, &other).unwrap();
         // A process that lives.
-        let alive = workspace.join(temporary_name().unwrap());
+        let alive = workspace.join(temporary_name());
         let noted = NotedName::note(Some(data), &alive).unwrap();
         fs::write(&alive, "whole soon").unwrap();
         // A note that names another file, and no note.
@@ -184,7 +209,7 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_used_is_no_error() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join(temporary_name().unwrap());
+        let path = directory.path().join(temporary_name());
         assert!(NotedName::note(None, &path).is_none());
         let file = directory.path().join("file");
         fs::write(&file, "").unwrap();

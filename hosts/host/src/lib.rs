@@ -25,7 +25,7 @@
 //!
 //! `browser`, `canvas`, `fs`, `media`, `runtime` and `web`, on by default, link the builtin tools of these groups. `mcp`, on by default, brings in
 //! the tools of MCP servers; `agent`, on by default, brings models, for agents and for the tools that ask a model. `memory`, `llm-task`,
-//! `telegram` and `whatsapp` link the plugins of these names.
+//! `telegram` and `whatsapp` link the plugins of these names. `automation` links the tool for jobs, which a host with an `automation::JobService` has.
 
 #[cfg(feature = "agent")]
 mod agents;
@@ -69,7 +69,7 @@ pub use toolkit_mcp;
 pub use {toolkit_agent, toolkit_models};
 
 toolkit::link!(
-    #[cfg(any(feature = "browser", feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "automation", feature = "browser", feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
     core: builtin_tools,
     #[cfg(feature = "llm-task")]
     toolkit_llm_task,

@@ -81,6 +81,7 @@ fn toolkit(args: &[&str]) -> (Option<i32>, String) {
 /// It is of all that can be linked. `RECORD=1` writes it anew.
 #[cfg(all(
     feature = "fs",
+    feature = "gateway",
     feature = "llm-task",
     feature = "memory",
     feature = "runtime",

@@ -61,7 +61,7 @@ impl RunAtOnce for GatewayRequest {
             Self::Asks(request) => asks::run(request, &start, console),
             Self::Token(request) => tokens::run(request, &start, console),
             Self::Backup(request) => backups::run(request, &start, console),
-            Self::Unit(request) => unit::run(request, &start, console),
+            Self::Unit(request) => unit::run(*request, &start, console),
         }
     }
 }

@@ -102,9 +102,9 @@ mod tests {
         let data_dir = directory.path();
         assert_eq!(last(data_dir, 5).unwrap(), (String::new(), 0));
         let mut log = Log { directory: data_dir.to_owned(), open: None };
-        let long = "x".repeat(1 << 20);
+        let filling = "x".repeat(1 << 20);
         for number in 0..20 {
-            log.line(Level::INFO, &format!("{number} {long}")).unwrap();
+            log.line(Level::INFO, &format!("{number} {filling}")).unwrap();
         }
         let sizes = [FILE, FILE_BEFORE].map(|name| fs::metadata(data_dir.join(name)).unwrap().len());
         assert!(sizes.iter().all(|size| *size <= MAX_BYTES), "{sizes:?}");

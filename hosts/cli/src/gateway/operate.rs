@@ -153,13 +153,15 @@ fn logs(start: &Start<'_>, lines: usize, follow: bool, console: &mut Console<'_>
         console.note("the log has no lines");
     }
     console.print(&text)?;
-    while follow {
+    if !follow {
+        return Ok(Exit::Success);
+    }
+    loop {
         std::thread::sleep(INTERVAL);
         let (text, end) = log::after(data_dir, place)?;
         console.print(&text)?;
         place = end;
     }
-    Ok(Exit::Success)
 }
 
 fn doctor(start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
@@ -197,7 +199,7 @@ fn doctor(start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
         match checked.map_err(|error| store_failed(&error)) {
             Ok(wrong) if wrong.is_empty() => findings.push((true, "the store is sound".to_owned())),
             Ok(wrong) => {
-                findings.extend(wrong.into_iter().map(|wrong| (false, format!("the store: {wrong}"))))
+                findings.extend(wrong.into_iter().map(|wrong| (false, format!("the store: {wrong}"))));
             }
             Err(Stop::Error { message, .. }) => findings.push((false, message)),
             Err(error) => return Err(error),

@@ -70,6 +70,7 @@ impl Drop for Reached {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "an error of `map_err`")]
 pub(crate) fn failed(error: ClientError) -> Stop {
     Stop::failed(error.to_string())
 }

@@ -63,7 +63,7 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
     let host = |load| Host::builder(load).toolkit(toolkit).caller(Caller::new().with_workspace(workspace));
     let options = GatewayOptions::new().address(request.address).version(env!("CARGO_PKG_VERSION"));
     let stopped = runtime.block_on(async {
-        let gateway = Gateway::start(load, host, options).await.map_err(cannot_start)?;
+        let gateway = Gateway::start(load, host, options).await.map_err(|error| cannot_start(&error))?;
         console.note(&format!("the gateway runs at http://{}", gateway.address()));
         console.note(&format!("the owner's token is in {}", gateway.owner_token_file().display()));
         for problem in &gateway.state().about().problems {
@@ -83,7 +83,7 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
     stopped.map(|()| Exit::Success)
 }
 
-fn cannot_start(error: GatewayError) -> Stop {
+fn cannot_start(error: &GatewayError) -> Stop {
     let exit = if error.is_of_configuration() { Exit::Configuration } else { Exit::CannotStart };
     Stop::Error { exit, message: error.to_string() }
 }

@@ -33,7 +33,7 @@ pub(super) fn request(name: &str, _matches: &mut ArgMatches) -> UnitRequest {
     if name == "uninstall" { UnitRequest::Uninstall } else { UnitRequest::Install }
 }
 
-pub(super) fn run(request: &UnitRequest, start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+pub(super) fn run(request: UnitRequest, start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let path = path(|name| env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
         Stop::failed("there is no home directory, so there is no place for a unit of this user")
     })?;

@@ -85,7 +85,7 @@ async fn as_json(bench: &Bench, args: &[&str]) -> Value {
 }
 
 /// Starts a gateway, off the threads of the model's server.
-async fn started(bench: &Bench) -> Running {
+fn started(bench: &Bench) -> Running {
     tokio::task::block_in_place(|| Running::start(bench))
 }
 
@@ -104,7 +104,7 @@ async fn a_message_is_answered_and_the_session_goes_on_after_an_orderly_stop() {
     let bench = Bench::new([text("Good day."), text("Still here."), text("By chat.")]).await;
     let status = run(&bench, &["gateway", "status"]).await;
     assert_eq!(status.status.code(), Some(1));
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     assert_eq!(printed(&bench, &["sessions", "send", "main", "Hello"]).await, "Good day.\n");
     let status = as_json(&bench, &["gateway", "status"]).await;
     assert_eq!((&status["status"], status["address"].as_str()), (&json!("ok"), Some(gateway.address())));
@@ -114,7 +114,7 @@ async fn a_message_is_answered_and_the_session_goes_on_after_an_orderly_stop() {
     assert_eq!(code, Some(0), "{said}");
     assert!(!bench.directory.path().join("data/gateway.address").exists());
 
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     assert_eq!(printed(&bench, &["sessions", "send", "main", "And now?"]).await, "Still here.\n");
     // The agent remembers what was said before the stop.
     let request = bench.server.requests()[1].json().to_string();
@@ -143,7 +143,7 @@ async fn a_message_is_answered_and_the_session_goes_on_after_an_orderly_stop() {
 async fn a_question_waits_over_a_kill_and_its_answer_runs_the_command_once() {
     let command = json!({ "command": "echo once >> effects" });
     let bench = Bench::asking([call("1", "exec", &command), text("Done.")]).await;
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     printed(&bench, &["sessions", "send", "main", "Do it", "--no-wait"]).await;
     let code = asked(&bench).await;
     gateway.kill();
@@ -158,7 +158,7 @@ async fn a_question_waits_over_a_kill_and_its_answer_runs_the_command_once() {
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains("answered already by owner"));
 
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     // The same message once more is the same one; its answer is that of the run that goes on.
     let effects = bench.directory.path().join("data-workspaces/main/effects");
     let messages = loop {
@@ -174,7 +174,7 @@ async fn a_question_waits_over_a_kill_and_its_answer_runs_the_command_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_without_rights_sees_and_answers_nothing_of_others() {
     let bench = Bench::asking([call("1", "exec", &json!({ "command": "true" })), text("Done.")]).await;
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     let token = printed(&bench, &["gateway", "token", "add", "phone", "--person", "ada"]).await;
     printed(&bench, &["sessions", "send", "main", "Do it", "--no-wait"]).await;
     let code = asked(&bench).await;
@@ -197,7 +197,7 @@ async fn a_person_without_rights_sees_and_answers_nothing_of_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_other_than_the_owner_has_no_tools_for_files_and_commands() {
     let bench = Bench::new([call("1", "read", &json!({ "file_path": "/etc/hostname" })), text("No.")]).await;
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     let token = printed(&bench, &["gateway", "token", "add", "phone", "--person", "ada"]).await;
     let client = toolkit_gateway::client::GatewayClient::new(gateway.address(), token.trim()).unwrap();
     let sent = client.post("/v1/sessions/main/messages", &json!({ "text": "Read it" })).await.unwrap();
@@ -226,7 +226,7 @@ async fn a_start_that_is_not_possible_says_why_and_with_which_exit_code() {
     let (code, said) = fails(vec!["--set", "gateway.adress=1"]).await;
     assert!(code == Some(78) && said.contains("adress"), "{code:?} {said}");
     // A second one.
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     let (code, said) = fails(vec!["--address", "127.0.0.1:0"]).await;
     assert!(code == Some(6) && said.contains("another gateway has it open"), "{code:?} {said}");
     let address: &'static str = gateway.address().to_owned().leak();
@@ -256,7 +256,7 @@ async fn a_start_that_is_not_possible_says_why_and_with_which_exit_code() {
 async fn without_a_model_it_runs_and_says_so() {
     let bench = Bench::new([]).await;
     fs::write(bench.directory.path().join("user/toolkit.json5"), "{}").unwrap();
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     assert!(gateway.said.contains("no model"), "{}", gateway.said);
     let status = as_json(&bench, &["gateway", "status"]).await;
     assert_eq!((&status["status"], &status["hasModel"]), (&json!("degraded"), &json!(false)));
@@ -269,7 +269,7 @@ async fn without_a_model_it_runs_and_says_so() {
 async fn a_backup_is_put_back_and_what_was_there_is_kept() {
     let bench = Bench::new([text("One."), text("Two."), text("Three.")]).await;
     let backup: PathBuf = bench.directory.path().join("backup");
-    let gateway = started(&bench).await;
+    let gateway = started(&bench);
     printed(&bench, &["sessions", "send", "main", "first"]).await;
     printed(&bench, &["gateway", "backup", backup.to_str().unwrap()]).await;
     printed(&bench, &["sessions", "send", "main", "second"]).await;
@@ -281,7 +281,7 @@ async fn a_backup_is_put_back_and_what_was_there_is_kept() {
 
     printed(&bench, &["gateway", "restore", backup.to_str().unwrap()]).await;
     assert!(bench.directory.path().join("data/before-restore-1/gateway.db").exists());
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     let shown = printed(&bench, &["sessions", "show", "main"]).await;
     assert!(shown.contains("first") && !shown.contains("second"), "{shown}");
     assert_eq!(printed(&bench, &["sessions", "send", "main", "third"]).await, "Three.\n");
@@ -293,7 +293,7 @@ async fn a_message_that_is_sent_without_a_gateway_waits_for_one() {
     let bench = Bench::new([text("At last.")]).await;
     let sent = run(&bench, &["sessions", "send", "main", "Hello", "--id", "1"]).await;
     assert!(String::from_utf8_lossy(&sent.stderr).contains("waits for the next start"), "{sent:?}");
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     // The same id is the same message.
     assert_eq!(printed(&bench, &["sessions", "send", "main", "Hello", "--id", "1"]).await, "At last.\n");
     assert_eq!(bench.server.requests().len(), 1);
@@ -303,7 +303,7 @@ async fn a_message_that_is_sent_without_a_gateway_waits_for_one() {
 async fn a_signal_stops_it_in_order() {
     let bench = Bench::new([]).await;
     for signal in ["TERM", "INT", "HUP"] {
-        let gateway = started(&bench).await;
+        let gateway = started(&bench);
         let pid = gateway.child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let (code, said) = tokio::task::block_in_place(|| gateway.ended());

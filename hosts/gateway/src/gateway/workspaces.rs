@@ -1,5 +1,6 @@
 //! The workspaces of agents.
 
+use std::fmt::Write as _;
 use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn plain(name: &str) -> String {
             plain.push(char::from(byte));
         } else {
             // Capital letters too: some file systems do not tell them apart.
-            plain.push_str(&format!("%{byte:02x}"));
+            let _ = write!(plain, "%{byte:02x}");
         }
     }
     plain

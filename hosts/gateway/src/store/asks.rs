@@ -205,7 +205,7 @@ impl Store {
         by: String,
     ) -> Result<AskOutcome, StoreError> {
         self.write(move |writing| {
-            let row: Option<(Option<Moment>, Option<String>, Moment, Option<SessionKey>)> = writing
+            let row: Option<AnswerRow> = writing
                 .sql
                 .prepare_cached(
                     "SELECT answered_at, answered_by, expires_at, session FROM asks WHERE code = ?1",
@@ -236,6 +236,9 @@ impl Store {
         .await
     }
 }
+
+/// When it was answered and by whom, when it expires, and its session.
+type AnswerRow = (Option<Moment>, Option<String>, Moment, Option<SessionKey>);
 
 const SELECT: &str = "SELECT code, session, (SELECT person FROM sessions WHERE key = asks.session), body, asked_at, expires_at FROM asks";
 

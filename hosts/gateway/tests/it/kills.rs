@@ -16,6 +16,9 @@ const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
 const MESSAGES: [(&str, &str); 5] =
     [("a1", "ada"), ("b1", "bob"), ("plain a2", "ada"), ("a3", "ada"), ("b2", "bob")];
 
+/// Processes that are started for a point which is passed so often in some of them alone.
+const MAX_TRIES: usize = 10;
+
 /// Points, and a pass of each.
 const POINTS: &[(&str, u32)] = &[
     ("before_commit", 2),
@@ -103,8 +106,10 @@ fn child(directory: &Path, point: Option<String>) -> bool {
 async fn whatever_point_a_gateway_is_killed_at_every_message_is_answered_once() {
     for (point, pass) in POINTS {
         let at = format!("{point}:{pass}");
-        let place = tempfile::tempdir().unwrap();
-        assert!(!child(place.path(), Some(at.clone())), "{at} was not passed");
+        // How often a point is passed depends on which messages reach a run under way.
+        let mut tries = (0..MAX_TRIES).map(|_| tempfile::tempdir().unwrap());
+        let place = tries.find(|place| !child(place.path(), Some(at.clone())));
+        let place = place.unwrap_or_else(|| panic!("{at} was not passed"));
         // It is killed once more at the same point, where it is passed again.
         child(place.path(), Some(at.clone()));
         assert!(child(place.path(), None), "{at}: the next start fails");

@@ -42,7 +42,7 @@ fn model() -> Arc<Scripted> {
             ModelAnswer::text(format!("answer to {text}")).into()
         }
         Some(Message::Tools(results)) => ModelAnswer::text(
-            results.results.iter().map(|result| result.to_text()).collect::<Vec<_>>().join("; "),
+            results.results.iter().map(toolkit_models::ToolOutput::to_text).collect::<Vec<_>>().join("; "),
         )
         .into(),
         _ => ModelAnswer::text("nothing").into(),

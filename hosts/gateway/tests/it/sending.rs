@@ -35,11 +35,11 @@ impl Platform {
 }
 
 impl SendChannel for Platform {
-    fn channel(&self) -> &str {
+    fn channel(&self) -> &'static str {
         "chat"
     }
 
-    fn account(&self) -> &str {
+    fn account(&self) -> &'static str {
         "one"
     }
 
@@ -121,7 +121,7 @@ async fn each_part_arrives_once_and_in_order_within_its_conversation() {
         (["a1", "a2", "a3", "a4"].map(Into::into).into(), ["b1", "b2"].map(Into::into).into())
     );
     assert_eq!(place.store.delivery(ids[0]).await.unwrap().unwrap().receipt.as_deref(), Some("id of a1"));
-    in_time(outbox.stop(Duration::from_secs(60))).await;
+    in_time(outbox.stop(Duration::from_mins(1))).await;
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_part_that_was_certainly_not_sent_is_tried_again_when_the_platform_say
         platform.arrived().iter().filter(|text| text.starts_with('a')).collect::<Vec<_>>(),
         ["a1", "a2"]
     );
-    in_time(outbox.stop(Duration::from_secs(60))).await;
+    in_time(outbox.stop(Duration::from_mins(1))).await;
 }
 
 #[tokio::test]
@@ -164,14 +164,13 @@ async fn without_keys_a_part_that_perhaps_arrived_is_never_sent_again() {
     let bob = prepare(&place.store, "bob", &["panics", "b2"]).await;
     let eve = prepare(&place.store, "eve", &["c1", "c2"]).await;
     let outbox = Outbox::start(place.store.clone(), vec![platform.clone()]).await.unwrap();
-    use DeliveryState::{Dead, Delivered, Unknown};
-    assert_eq!(settled(&place.store, &ada).await, [Unknown, Delivered]);
-    assert_eq!(settled(&place.store, &bob).await, [Unknown, Delivered]);
-    assert_eq!(settled(&place.store, &eve).await, [Dead, Dead]);
+    assert_eq!(settled(&place.store, &ada).await, [DeliveryState::Unknown, DeliveryState::Delivered]);
+    assert_eq!(settled(&place.store, &bob).await, [DeliveryState::Unknown, DeliveryState::Delivered]);
+    assert_eq!(settled(&place.store, &eve).await, [DeliveryState::Dead; 2]);
     let mut arrived = platform.arrived();
     arrived.sort();
     assert_eq!(arrived, ["a2", "b2"]);
-    in_time(outbox.stop(Duration::from_secs(60))).await;
+    in_time(outbox.stop(Duration::from_mins(1))).await;
 }
 
 #[tokio::test]
@@ -189,7 +188,7 @@ async fn a_platform_with_keys_gets_it_again_under_its_key() {
     place.clock.set(toolkit_gateway::Moment(place.clock.now().0 + 1_000));
     prepare(&place.store, "bob", &["b1"]).await;
     assert_eq!(settled(&place.store, &ids).await, [DeliveryState::Delivered]);
-    in_time(outbox.stop(Duration::from_secs(60))).await;
+    in_time(outbox.stop(Duration::from_mins(1))).await;
 }
 
 #[tokio::test]
@@ -207,5 +206,5 @@ async fn a_part_without_a_sender_waits_and_a_local_answer_has_arrived() {
     let outbox = Outbox::start(place.store.clone(), vec![Arc::new(LocalChannel)]).await.unwrap();
     assert_eq!(settled(&place.store, &ids[..1]).await, [DeliveryState::Delivered]);
     assert_eq!(state(&place.store, ids[1]).await, (DeliveryState::Prepared, 0, None));
-    in_time(outbox.stop(Duration::from_secs(60))).await;
+    in_time(outbox.stop(Duration::from_mins(1))).await;
 }

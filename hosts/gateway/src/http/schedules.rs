@@ -71,7 +71,7 @@ async fn add(
     let work = fields.work()?;
     let work =
         work.ok_or_else(|| unfit("the work is missing: give `prompt`, or `tool` with its `arguments`"))?;
-    let mut job = placed(&state, &caller, &fields, schedule, work).await?;
+    let mut job = new_job(&state, &caller, &fields, schedule, work).await?;
     if let Some(model) = fields.model().flatten() {
         job = job.with_model(model);
     }
@@ -82,8 +82,8 @@ async fn add(
     Ok((StatusCode::CREATED, shown(state.store().add_job(job).await?)))
 }
 
-/// A job in the session that is asked for, or in one of its own, with the person whose it is.
-async fn placed(
+/// Returns a job in the requested session, or in a session of its own, with its person.
+async fn new_job(
     state: &HttpState,
     caller: &Caller,
     fields: &Fields,
@@ -102,7 +102,7 @@ async fn placed(
     if record.is_none() {
         check_agent(state, caller, key.agent())?;
     }
-    // A job that the owner gives to a session of somebody else is theirs, and has no more rights than they have.
+    // A job that the owner adds to another person's session belongs to that person, and runs with that person's rights.
     let theirs = record.and_then(|record| record.person).filter(|_| caller.is_manager());
     let person = theirs.unwrap_or_else(|| caller.name().to_owned());
     Ok(NewJob::new(key.agent(), schedule, work).with_session(key.clone()).with_person(person))

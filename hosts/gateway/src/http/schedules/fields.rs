@@ -24,9 +24,9 @@ pub(super) struct Fields {
     pub(super) session_key: Option<String>,
     /// The agent of a job with a session of its own; by default, the person's.
     pub(super) agent: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     model: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     timeout_seconds: Option<Option<u64>>,
     pub(super) missed: Option<Missed>,
     pub(super) enabled: Option<bool>,
@@ -43,8 +43,8 @@ enum Time {
     Text(String),
 }
 
-/// Tells null, which takes a value away, from a field that is missing.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+/// Distinguishes null, which clears a value, from a missing field.
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)

@@ -7,10 +7,10 @@ use crate::SessionKey;
 use crate::recurrence::Schedule;
 use crate::store::{Fire, FireState, Job, JobId, JobWork, MessageId, Missed, Moment};
 
-/// A job, under the names by which its fields are given.
+/// The schedule and the work of a job, under the field names of a request.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Given {
+struct Definition {
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,9 +27,9 @@ struct Given {
     arguments: Option<Value>,
 }
 
-impl Given {
+impl Definition {
     fn of(schedule: Schedule, work: JobWork) -> Self {
-        let given = match schedule {
+        let definition = match schedule {
             Schedule::Cron { expression, zone } => Self {
                 schedule: Some(expression.to_string()),
                 timezone: Some(zone.to_string()),
@@ -39,9 +39,9 @@ impl Given {
             Schedule::At { time } => Self { at: Some(time), ..Self::default() },
         };
         match work {
-            JobWork::Prompt { prompt } => Self { prompt: Some(prompt), ..given },
+            JobWork::Prompt { prompt } => Self { prompt: Some(prompt), ..definition },
             JobWork::Tool { tool, arguments } => {
-                Self { tool: Some(tool), arguments: Some(arguments), ..given }
+                Self { tool: Some(tool), arguments: Some(arguments), ..definition }
             }
         }
     }
@@ -55,7 +55,7 @@ pub(super) struct JobView {
     person: Option<String>,
     session_key: SessionKey,
     #[serde(flatten)]
-    given: Given,
+    definition: Definition,
     model: Option<String>,
     timeout_seconds: Option<u64>,
     missed: Missed,
@@ -75,7 +75,7 @@ impl JobView {
             id: job.id,
             person: job.person,
             session_key: job.session,
-            given: Given::of(job.schedule, job.work),
+            definition: Definition::of(job.schedule, job.work),
             model: job.model,
             timeout_seconds: job.timeout.map(|timeout| timeout.as_secs()),
             missed: job.missed,

@@ -72,10 +72,10 @@ async fn add(
     let work =
         work.ok_or_else(|| unfit("the work is missing: give `prompt`, or `tool` with its `arguments`"))?;
     let mut job = new_job(&state, &caller, &fields, schedule, work).await?;
-    if let Some(model) = fields.model().flatten() {
+    if let Some(model) = fields.model() {
         job = job.with_model(model);
     }
-    if let Some(timeout) = fields.timeout().flatten() {
+    if let Some(timeout) = fields.timeout() {
         job = job.with_timeout(timeout);
     }
     job = job.with_missed(fields.missed.unwrap_or_default()).with_enabled(fields.enabled.unwrap_or(true));

@@ -24,10 +24,10 @@ pub(super) struct Fields {
     pub(super) session_key: Option<String>,
     /// The agent of a job with a session of its own; by default, the person's.
     pub(super) agent: Option<String>,
-    #[serde(default, deserialize_with = "nullable")]
-    model: Option<Option<String>>,
-    #[serde(default, deserialize_with = "nullable")]
-    timeout_seconds: Option<Option<u64>>,
+    #[serde(default)]
+    model: Nullable<String>,
+    #[serde(default)]
+    timeout_seconds: Nullable<u64>,
     pub(super) missed: Option<Missed>,
     pub(super) enabled: Option<bool>,
 }
@@ -43,11 +43,32 @@ enum Time {
     Text(String),
 }
 
-/// Distinguishes null, which clears a value, from a missing field.
-fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// A field that null clears.
+#[derive(Debug, Default)]
+enum Nullable<T> {
+    #[default]
+    Missing,
+    Null,
+    Value(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
+    }
+}
+
+impl<T> Nullable<T> {
+    fn is_given(&self) -> bool {
+        !matches!(self, Self::Missing)
+    }
+
+    fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Missing | Self::Null => None,
+        }
+    }
 }
 
 impl Fields {
@@ -90,14 +111,14 @@ impl Fields {
         }
     }
 
-    /// The model, if the field is given; an empty text is that of the agent, as null is.
-    pub(super) fn model(&self) -> Option<Option<String>> {
-        self.model.clone().map(|model| model.filter(|model| !model.is_empty()))
+    /// The model; none for null and an empty text, which stand for that of the agent.
+    pub(super) fn model(&self) -> Option<String> {
+        self.model.value().filter(|model| !model.is_empty()).cloned()
     }
 
-    /// The time-out, if the field is given.
-    pub(super) fn timeout(&self) -> Option<Option<Duration>> {
-        self.timeout_seconds.map(|seconds| seconds.map(Duration::from_secs))
+    /// The time-out.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout_seconds.value().copied().map(Duration::from_secs)
     }
 
     /// The change of a job.
@@ -108,8 +129,8 @@ impl Fields {
         let change = JobChange {
             schedule: self.schedule(now)?,
             work: self.work()?,
-            model: self.model(),
-            timeout: self.timeout(),
+            model: self.model.is_given().then(|| self.model()),
+            timeout: self.timeout_seconds.is_given().then(|| self.timeout()),
             missed: self.missed,
             enabled: self.enabled,
             ..JobChange::default()

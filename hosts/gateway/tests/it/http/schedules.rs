@@ -1,5 +1,5 @@
 use super::*;
-use toolkit_gateway::{JobId, Schedules};
+use toolkit_gateway::{JobId, Moment, Schedules, SessionKey};
 
 use crate::agents::until;
 use crate::schedules_at_work::Tools;
@@ -51,7 +51,7 @@ async fn a_job_runs_at_its_times_and_beside_them_and_its_runs_are_listed() {
     assert_eq!((&job["nextAt"], &job["lastAt"]), (&json!(START.0 + HOUR), &Value::Null));
     assert_eq!(gateway.get(&format!("/v1/schedules/{id}/runs"), &ada).await, json!({ "runs": [] }));
 
-    gateway.clock.set(toolkit_gateway::Moment(START.0 + HOUR));
+    gateway.clock.set(Moment(START.0 + HOUR));
     schedules.check();
     let runs = gateway.ended(&id, &ada, 1).await;
     assert_eq!((&runs[0]["at"], &runs[0]["state"]), (&json!(START.0 + HOUR), &json!("done")));
@@ -100,7 +100,7 @@ async fn the_fields_of_a_job_are_shown_as_they_are_given_and_changed() {
         assert_eq!(&job[key], value, "{key}: {job}");
     }
     // Neither reading nor a clock that goes on changes anything.
-    gateway.clock.set(toolkit_gateway::Moment(START.0 + 999 * HOUR));
+    gateway.clock.set(Moment(START.0 + 999 * HOUR));
     assert_eq!(gateway.get(&path, owner).await, job);
     assert_eq!(gateway.get("/v1/schedules", owner).await["jobs"][0], job);
 
@@ -151,7 +151,7 @@ async fn each_person_sees_and_changes_their_own_jobs_and_the_owner_all() {
     assert_eq!(gateway.jobs("", &ada).await.len(), 2);
     assert_eq!(gateway.jobs("", &bob).await, Vec::<String>::new());
     assert_eq!(gateway.jobs("", owner).await.len(), 3);
-    assert_eq!(gateway.jobs("?session=main", owner).await, [of_owner.clone()]);
+    assert_eq!(gateway.jobs("?session=main", owner).await, std::slice::from_ref(&of_owner));
     assert_eq!(gateway.jobs("?session=agent:main:person:ada", owner).await.len(), 2);
     assert_eq!(gateway.jobs("?agent=other", owner).await, Vec::<String>::new());
 
@@ -182,6 +182,20 @@ async fn each_person_sees_and_changes_their_own_jobs_and_the_owner_all() {
         let (status, _) = gateway.call("GET", &format!("/v1/schedules?session={session}"), &bob, None).await;
         assert_eq!(status, 404, "{session}");
     }
+    // Below a session of ada: one of bob, whose rights she does not get, and one of nobody.
+    let below = |number: &str| SessionKey::sub("main", number).unwrap();
+    let parent: SessionKey = "agent:main:person:ada".parse().unwrap();
+    for (number, person) in [("2", Some("bob".to_owned())), ("3", None)] {
+        let opened = gateway.sessions.store().open_session(below(number), person, Some(parent.clone()));
+        opened.await.unwrap();
+    }
+    let (status, problem) =
+        gateway.call("POST", "/v1/schedules", &ada, Some(fields(below("2").as_str()))).await;
+    assert!(status == 422 && problem.to_string().contains("another person"), "{problem}");
+    let shared = gateway.job(&ada, fields(below("3").as_str())).await;
+    assert_eq!(shared["person"], "ada");
+    gateway.call("DELETE", &format!("/v1/schedules/{}", id(&shared)), &ada, None).await;
+
     let elsewhere = json!({ "every": "1h", "prompt": "plain a", "agent": "other" });
     let (status, problem) = gateway.call("POST", "/v1/schedules", &bob, Some(elsewhere.clone())).await;
     assert!(status == 422 && problem["detail"].as_str().unwrap().contains("no agent `other`"), "{problem}");
@@ -205,7 +219,7 @@ async fn each_person_sees_and_changes_their_own_jobs_and_the_owner_all() {
 }
 
 #[tokio::test]
-async fn every_wrong_job_is_refused_with_what_is_wrong() {
+async fn every_wrong_field_of_a_job_is_refused_with_what_is_wrong() {
     let gateway = Gateway::start().await;
     let owner = gateway.owner.as_str();
     let job = id(&gateway.job(owner, json!({ "every": "1h", "prompt": "a", "sessionKey": "main" })).await);
@@ -256,6 +270,17 @@ async fn every_wrong_job_is_refused_with_what_is_wrong() {
         let told = told["detail"].as_str().unwrap();
         assert!(status == 422 && told.contains(detail), "{fields}: {told}");
     }
+    // None of it changed anything, or added anything.
+    assert_eq!(gateway.get("/v1/schedules", owner).await, json!({ "jobs": [before] }));
+}
+
+#[tokio::test]
+async fn every_wrong_request_about_jobs_is_refused_with_what_is_wrong() {
+    let gateway = Gateway::start().await;
+    let owner = gateway.owner.as_str();
+    let job = id(&gateway.job(owner, json!({ "every": "1h", "prompt": "a", "sessionKey": "main" })).await);
+    let path = format!("/v1/schedules/{job}");
+    let before = gateway.get(&path, owner).await;
     for (method, path, fields, status, detail) in [
         ("POST", "/v1/schedules", json!({ "prompt": "a" }), 422, "a schedule is missing"),
         ("POST", "/v1/schedules", json!({ "every": "1h" }), 422, "the work is missing"),

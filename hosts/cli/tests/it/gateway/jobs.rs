@@ -98,3 +98,51 @@ async fn a_job_that_is_wrong_is_refused_by_the_command_line_or_the_gateway() {
     }
     assert_eq!(as_json(&bench, &["cron", "list"]).await, json!({ "jobs": [] }));
 }
+
+/// The commands of `toolkit` in a section of the guide, as words, without the name of the program.
+fn commands_of_guide(section: &str) -> Vec<Vec<String>> {
+    let guide = fs::read_to_string(toolkit_tests::repository().join("docs/gateway.md")).unwrap();
+    let (_, text) = guide.split_once(&format!("\n## {section}\n")).expect("the guide has the section");
+    let text = text.split_once("\n## ").map_or(text, |(text, _)| text);
+    let commands = text.lines().filter_map(|line| line.strip_prefix("toolkit "));
+    let words = |command: &str| {
+        let command = command.split_once(" #").map_or(command, |(command, _)| command);
+        let parts = command.split('"').enumerate();
+        let words = parts.flat_map(|(number, part)| match number % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
+    };
+    commands.map(words).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_of_the_guide_lead_to_a_daily_report() {
+    const ID_IN_GUIDE: &str = "3f2a9c01b7de";
+    let bench = Bench::new([text("Nothing is new.")]).await;
+    let _gateway = started(&bench).await;
+    let mut id = String::new();
+    let mut outputs = Vec::new();
+    for command in commands_of_guide("A daily report") {
+        // It would write a unit of systemd for the user who runs the tests.
+        if command == ["gateway", "install"] {
+            continue;
+        }
+        let command: Vec<String> = command.iter().map(|word| word.replace(ID_IN_GUIDE, &id)).collect();
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        outputs.push(printed(&bench, &command).await);
+        if id.is_empty() {
+            let jobs = as_json(&bench, &["cron", "list"]).await;
+            jobs["jobs"][0]["id"].as_str().unwrap().clone_into(&mut id);
+        }
+        if command[..2] == ["cron", "run"] {
+            while as_json(&bench, &["cron", "runs", &id]).await["runs"][0]["endedAt"].is_null() {}
+        }
+    }
+    let [added, listed, _, runs, shown] = &outputs[..] else { panic!("{outputs:?}") };
+    assert!(added.contains(&id) && added == listed, "{outputs:?}");
+    assert!(runs.contains("  done  ") && shown.contains("Nothing is new."), "{outputs:?}");
+    let prompt = bench.server.requests()[0].json()["messages"].to_string();
+    assert!(prompt.contains("in five lines"), "{prompt}");
+}

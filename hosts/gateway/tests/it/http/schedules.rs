@@ -125,7 +125,7 @@ async fn the_fields_of_a_job_are_shown_as_they_are_given_and_changed() {
         let (status, after) = gateway.call("PATCH", &path, owner, Some(change.clone())).await;
         assert_eq!((status, &after[key]), (200, &value), "{change}: {after}");
         assert_eq!(gateway.get(&path, owner).await, after);
-        // What is not given stays.
+        // Fields that are not sent stay.
         let is_time = change.get("at").is_some() || change.get("every").is_some() || key == "enabled";
         assert!(is_time || before["nextAt"] == after["nextAt"], "{change}");
         assert!(key == "missed" || before["missed"] == after["missed"], "{change}");

@@ -1,111 +1,52 @@
-//! `cron next`: shows when an expression is due.
+//! `cron`: jobs of the gateway, and when an expression is due.
+
+mod changes;
+mod lines;
+mod listing;
+mod next;
 
 use crate::console::Console;
-use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
-use crate::format::Format;
-use crate::matched::{required, text};
+use crate::matched::required;
 use crate::subcommand::{RunAtOnce, Start};
-use clap::{Arg, ArgMatches, Command, value_parser};
-use toolkit_gateway::{Clock, CronExpression, Moment, Schedule, Zone};
+use clap::{ArgMatches, Command};
 
-/// The number of times that are shown unless `--count` says another.
-const COUNT: &str = "5";
-/// The most times that are shown; a year has 527,040 minutes.
-const MAX_COUNT: u32 = 1_000_000;
-/// Times that are printed at once.
-const AT_ONCE: usize = 1_000;
-
-/// Arguments of `cron next`.
+/// A parsed `cron` subcommand.
 #[derive(Debug, Clone)]
-pub(crate) struct NextRequest {
-    schedule: Schedule,
-    zone: Zone,
-    from: Moment,
-    count: u32,
+pub(crate) enum CronRequest {
+    Next(next::NextRequest),
+    Change(changes::ChangeRequest),
+    List(listing::ListRequest),
 }
 
-/// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("cron")
-        .about("Shows when scheduled jobs are due")
+        .about("Schedules work for agents, and shows when it is due")
+        .long_about(
+            "Schedules work for agents, and shows when it is due. A job is a prompt for an agent, or a call of a tool without a model, at the times of a cron expression, at intervals, or once.\n\nJobs are those of the gateway that runs with the same data directory. Without one they are changed in its store, and run once a gateway does.",
+        )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(next())
+        .subcommands(changes::commands())
+        .subcommands(listing::commands())
+        .subcommand(next::command())
 }
 
-fn next() -> Command {
-    Command::new("next")
-        .about("Shows the next times of a cron expression, one a line")
-        .long_about(
-            "Shows the next times of a cron expression, one a line, as RFC 3339 with the offset of the time zone.\n\nAn expression has five fields: minute, hour, day of month, month, day of week. Where neither the minute nor the hour begins with `*`, a time that the clock skips is due at the first instant after the gap, and a repeated one is due once. Other expressions follow real time: they are due whenever the clock shows one of their times.",
-        )
-        .arg(
-            Arg::new("expression")
-                .value_name("EXPRESSION")
-                .required(true)
-                .help("The expression, such as \"0 9 * * mon-fri\" or @daily"),
-        )
-        .arg(
-            Arg::new("zone")
-                .long("zone")
-                .value_name("ZONE")
-                .default_value("UTC")
-                .help("The time zone, by its name in the IANA database, such as Europe/Berlin"),
-        )
-        .arg(
-            Arg::new("from")
-                .long("from")
-                .value_name("TIME")
-                .help("The times later than this one, such as 2027-03-01T09:00:00+01:00, or without an offset in the time zone [default: now]"),
-        )
-        .arg(
-            Arg::new("count")
-                .long("count")
-                .value_name("NUMBER")
-                .default_value(COUNT)
-                .value_parser(value_parser!(u32).range(1..=i64::from(MAX_COUNT)))
-                .help("At most so many times"),
-        )
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<CronRequest, Stop> {
+    let (name, mut matches) = required(matches.remove_subcommand())?;
+    Ok(match name.as_str() {
+        "next" => CronRequest::Next(next::request(&mut matches)?),
+        "list" | "runs" => CronRequest::List(listing::request(&name, &mut matches)?),
+        _ => CronRequest::Change(changes::request(&name, &mut matches)?),
+    })
 }
 
-/// Returns the arguments of `cron` in the matches.
-pub(crate) fn request(matches: &mut ArgMatches) -> Result<NextRequest, Stop> {
-    let (_, mut matches) = required(matches.remove_subcommand())?;
-    let wrong = |error: &dyn std::fmt::Display| Stop::usage(error.to_string());
-    let expression: CronExpression =
-        required(text(&mut matches, "expression"))?.parse().map_err(|error| wrong(&error))?;
-    let zone: Zone = required(text(&mut matches, "zone"))?.parse().map_err(|error| wrong(&error))?;
-    let from = match text(&mut matches, "from") {
-        Some(from) => zone.read(&from).map_err(|error| wrong(&error))?,
-        None => Clock::system().now(),
-    };
-    let count = required(matches.remove_one("count"))?;
-    Ok(NextRequest { schedule: Schedule::Cron { expression, zone: zone.clone() }, zone, from, count })
-}
-
-impl NextRequest {
-    fn times(&self) -> impl Iterator<Item = String> {
-        let next =
-            std::iter::successors(self.schedule.next_after(self.from), |at| self.schedule.next_after(*at));
-        next.map_while(|at| self.zone.show(at)).take(usize::try_from(self.count).unwrap_or(usize::MAX))
-    }
-}
-
-impl RunAtOnce for NextRequest {
+impl RunAtOnce for CronRequest {
     fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        if start.format == Format::Json {
-            print_json(&self.times().collect(), console)?;
-            return Ok(Exit::Success);
+        match self {
+            Self::Next(request) => next::run(request, &start, console),
+            Self::Change(request) => changes::run(request, &start, console),
+            Self::List(request) => listing::run(request, &start, console),
         }
-        let mut times = self.times().peekable();
-        if times.peek().is_none() {
-            console.note("The expression names no further time.");
-        }
-        while times.peek().is_some() {
-            let lines: String = times.by_ref().take(AT_ONCE).map(|time| time + "\n").collect();
-            console.print(&lines)?;
-        }
-        Ok(Exit::Success)
     }
 }

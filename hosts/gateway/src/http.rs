@@ -47,6 +47,7 @@ mod outbox;
 mod people;
 mod query;
 mod rate;
+mod schedules;
 mod session_paths;
 mod sessions;
 mod state;
@@ -101,6 +102,7 @@ fn routes() -> Router<HttpState> {
         messages::routes(),
         outbox::routes(),
         people::routes(),
+        schedules::routes(),
         sessions::routes(),
         tokens::routes(),
     ]

@@ -2,7 +2,8 @@
 //!
 //! * [`cron`]: what an expression with five fields means, and which minutes of a calendar it names;
 //! * [`zone`]: the wall clock of a time zone, with its gaps and repetitions;
-//! * [`interval`]: lengths of time as text.
+//! * [`interval`]: lengths of time as text;
+//! * [`written`]: schedules as they are written.
 //!
 //! # The rule of time zones
 //!
@@ -18,6 +19,7 @@
 
 mod cron;
 mod interval;
+mod written;
 mod zone;
 
 pub use cron::{CronError, CronExpression, MAX_EXPRESSION_BYTES};

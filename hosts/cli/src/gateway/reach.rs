@@ -57,6 +57,10 @@ impl Reached {
         self.runtime.block_on(self.client.post(path, body)).map_err(failed)
     }
 
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<Value, Stop> {
+        self.runtime.block_on(self.client.send(Method::PATCH, path, Some(body))).map_err(failed)
+    }
+
     pub(crate) fn delete(&self, path: &str) -> Result<Value, Stop> {
         self.runtime.block_on(self.client.send(Method::DELETE, path, None)).map_err(failed)
     }

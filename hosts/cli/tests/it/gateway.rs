@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod jobs;
+
 use crate::agent::{Bench, call, chunks};
 use serde_json::{Value, json};
 use std::fs;

@@ -175,23 +175,12 @@ impl JobService for StoredJobs {
 }
 
 fn read_schedule(given: &JobSchedule, now: Moment) -> Result<Schedule, ToolError> {
-    let zone = |name: &Option<String>| match name {
-        Some(name) => name.parse::<Zone>().map_err(|error| wrong(error.to_string())),
-        None => Ok(Zone::utc()),
+    let read = match given {
+        JobSchedule::Cron { expression, timezone } => Schedule::read_cron(expression, timezone.as_deref()),
+        JobSchedule::Every(interval) => Schedule::read_every(interval, now),
+        JobSchedule::At { time, timezone } => Schedule::read_at(time, timezone.as_deref()),
     };
-    Ok(match given {
-        JobSchedule::Cron { expression, timezone } => Schedule::Cron {
-            expression: expression.parse().map_err(|error| wrong(format!("{error}")))?,
-            zone: zone(timezone)?,
-        },
-        JobSchedule::Every(interval) => Schedule::Every {
-            interval: interval.parse().map_err(|error| wrong(format!("{error}")))?,
-            anchor: now,
-        },
-        JobSchedule::At { time, timezone } => {
-            Schedule::At { time: zone(timezone)?.read(time).map_err(|error| wrong(error.to_string()))? }
-        }
-    })
+    read.map_err(wrong)
 }
 
 fn work_of(task: JobTask) -> JobWork {

@@ -6,6 +6,7 @@ mod asks;
 mod conversations;
 mod isolation;
 mod refusals;
+mod schedules;
 mod streams;
 
 use std::net::SocketAddr;

@@ -102,7 +102,10 @@ async fn asked(bench: &Bench) -> String {
             return ask["code"].as_str().unwrap().to_owned();
         }
     }
-    panic!("nothing is asked: {:?}", bench.server.requests().iter().map(|request| request.json()).collect::<Vec<_>>());
+    panic!(
+        "nothing is asked: {:?}",
+        bench.server.requests().iter().map(|request| request.json()).collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,7 +182,9 @@ async fn a_question_waits_over_a_kill_and_its_answer_runs_the_command_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_without_rights_sees_and_answers_nothing_of_others() {
-    let bench = Bench::asking([call("1", "exec", &json!({ "command": "echo once >> effects" })), text("Done.")]).await;
+    let bench =
+        Bench::asking([call("1", "exec", &json!({ "command": "echo once >> effects" })), text("Done.")])
+            .await;
     let gateway = started(&bench);
     let token = printed(&bench, &["gateway", "token", "add", "phone", "--person", "ada"]).await;
     printed(&bench, &["sessions", "send", "main", "Do it", "--no-wait"]).await;

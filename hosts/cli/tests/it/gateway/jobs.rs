@@ -14,7 +14,7 @@ async fn a_job_that_is_added_from_the_command_line_is_answered_and_shown() {
     assert_eq!(session, format!("agent:main:cron:{id}"));
     printed(&bench, &["cron", "run", id]).await;
 
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     let run_of = async || as_json(&bench, &["cron", "runs", id]).await["runs"][0].clone();
     while run_of().await["endedAt"].is_null() {}
     assert_eq!((&run_of().await["state"], &run_of().await["manual"]), (&json!("done"), &json!(true)));
@@ -46,7 +46,7 @@ async fn a_job_that_is_added_from_the_command_line_is_answered_and_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_of_each_second_runs_by_itself_in_the_session_and_with_the_tool_that_it_names() {
     let bench = Bench::new([]).await;
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     let job = ["cron", "add", "--every", "1s", "--tool", "cron", "--session-key", "main", "--arguments"];
     let output = run(&bench, &[&job[..], &["[]"]].concat()).await;
     assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -121,7 +121,7 @@ fn commands_of_guide(section: &str) -> Vec<Vec<String>> {
 async fn the_commands_of_the_guide_lead_to_a_daily_report() {
     const ID_IN_GUIDE: &str = "3f2a9c01b7de";
     let bench = Bench::new([text("Nothing is new.")]).await;
-    let _gateway = started(&bench).await;
+    let _gateway = started(&bench);
     let mut id = String::new();
     let mut outputs = Vec::new();
     for command in commands_of_guide("A daily report") {

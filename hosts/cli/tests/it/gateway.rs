@@ -104,7 +104,7 @@ async fn asked(bench: &Bench) -> String {
     }
     panic!(
         "nothing is asked: {:?}",
-        bench.server.requests().iter().map(|request| request.json()).collect::<Vec<_>>()
+        bench.server.requests().iter().map(toolkit_loopback::Request::json).collect::<Vec<_>>()
     );
 }
 

@@ -86,8 +86,10 @@ impl Session {
     /// Drops the values that calls have created; calls that hold one keep it.
     fn drop_state(&self) {
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
-        // Values of tools may panic when they are dropped.
-        let _ = guard("session", || drop(state));
+        for value in state.into_values() {
+            // Values of tools may panic when they are dropped.
+            let _ = guard("session", || drop(value));
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -154,7 +156,7 @@ impl Sessions {
     pub(crate) fn end(&self, id: &str) -> bool {
         let ended = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id);
         let is_there = ended.is_some();
-        // A call that does not end keeps the session, but not what its other calls began, such as background jobs.
+        // A call that does not end keeps the session, but none of its values that it does not hold itself.
         if let Some(session) = &ended {
             session.drop_state();
         }

@@ -8,10 +8,13 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The directory of the notes, within the data directory.
 const DIRECTORY: &str = "temporary";
+/// The most notes that a process has at once; further names are not noted.
+const MAX_LIVE: usize = 64;
 /// The most notes that are read at once.
 const MAX_NOTES: usize = 10_000;
 /// The most bytes of a note.
@@ -43,11 +46,32 @@ pub(crate) struct NotedName {
     note: PathBuf,
     /// Locked for as long as the process lives.
     file: File,
+    _live: Live,
+}
+
+/// One of the notes of this process at this time, of which there are 64 at most: each has a file open.
+#[derive(Debug)]
+struct Live;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+impl Live {
+    fn begin() -> Option<Self> {
+        let more = |live: usize| (live < MAX_LIVE).then_some(live + 1);
+        LIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Self)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl NotedName {
     /// Notes a path that a file is about to get. Returns `None` if there is no place for notes. Blocks.
     pub(crate) fn note(data_dir: Option<&Path>, path: &Path) -> Option<Self> {
+        let live = Live::begin()?;
         let directory = data_dir?.join(DIRECTORY);
         let text = serde_json::to_vec(path).ok()?;
         make_directory(&directory).ok()?;
@@ -58,7 +82,7 @@ impl NotedName {
             let _ = fs::remove_file(&note);
             return None;
         }
-        let noted = Self { note, file };
+        let noted = Self { note, file, _live: live };
         (&noted.file).write_all(&text).ok()?;
         Some(noted)
     }
@@ -72,8 +96,14 @@ impl Drop for NotedName {
 
 /// Removes the files that killed processes left under the names that they had noted. Blocks.
 pub(crate) fn remove_left(data_dir: &Path) {
-    let Ok(entries) = fs::read_dir(data_dir.join(DIRECTORY)) else { return };
-    for entry in entries.flatten().take(MAX_NOTES) {
+    let directory = data_dir.join(DIRECTORY);
+    if !fs::symlink_metadata(&directory).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    // A host may have files of its own there.
+    let notes = entries.flatten().filter(|entry| is_name(&entry.file_name()));
+    for entry in notes.take(MAX_NOTES) {
         let note = entry.path();
         // One that cannot be read now is looked at again.
         if matches!(is_done(&note), Ok(true)) {
@@ -87,12 +117,17 @@ fn is_done(note: &Path) -> io::Result<bool> {
     if !fs::symlink_metadata(note)?.is_file() {
         return Ok(false);
     }
-    let file = File::open(note)?;
+    // Some file systems lock only what can be written.
+    let file = OpenOptions::new().read(true).write(true).open(note)?;
     let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
     let mut text = Vec::new();
     // Before the lock: a process that has not locked its note yet has written nothing.
     (&file).take(MAX_BYTES).read_to_end(&mut text)?;
     if text.is_empty() && age <= OLD || file.try_lock().is_err() {
+        return Ok(false);
+    }
+    // Whoever gave the note up meanwhile may need the file.
+    if !is_same(&file.metadata()?, &fs::symlink_metadata(note)?) {
         return Ok(false);
     }
     if age > OLD {
@@ -118,6 +153,18 @@ fn remove(directory: &Path, name: &OsStr) -> io::Result<bool> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
         Err(error) => Err(error),
     }
+}
+
+#[cfg(unix)]
+fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Files have no id here: a note that is open cannot be removed.
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    true
 }
 
 #[cfg(unix)]
@@ -174,16 +221,24 @@ mod tests {
         // A note that names another file, and no note.
         let precious = workspace.join("precious");
         fs::write(&precious, "text").unwrap();
-        let forged = data.join(DIRECTORY).join("forged");
+        let forged = data.join(DIRECTORY).join(temporary_name());
         fs::write(&forged, serde_json::to_vec(&precious).unwrap()).unwrap();
-        let garbage = data.join(DIRECTORY).join("garbage");
+        let garbage = data.join(DIRECTORY).join(temporary_name());
         fs::write(&garbage, "{").unwrap();
+        // A file of the host, however old.
+        let of_host = data.join(DIRECTORY).join("of the host");
+        fs::write(&of_host, "text").unwrap();
+        let old = File::options().write(true).open(&of_host).unwrap();
+        old.set_modified(std::time::SystemTime::now().checked_sub(OLD * 2).unwrap()).unwrap();
+        drop(old);
 
         remove_left(data);
         for gone in [&note, &path, &note_without_file, &two] {
             assert!(fs::symlink_metadata(gone).is_err(), "{}", gone.display());
         }
-        for kept in [&alive, &noted.note, &linked, &other, &precious, &note_of_link, &forged] {
+        for kept in
+            [&alive, &noted.note, &linked, &other, &precious, &note_of_link, &forged, &garbage, &of_host]
+        {
             assert!(fs::symlink_metadata(kept).is_ok(), "{}", kept.display());
         }
         drop(noted);
@@ -195,7 +250,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let directory = data.path().join(DIRECTORY);
         fs::create_dir(&directory).unwrap();
-        let empty = directory.join("empty");
+        let empty = directory.join(temporary_name());
         fs::write(&empty, "").unwrap();
         remove_left(data.path());
         assert!(empty.exists());
@@ -204,6 +259,30 @@ mod tests {
         drop(old);
         remove_left(data.path());
         assert!(!empty.exists());
+    }
+
+    #[test]
+    fn a_directory_behind_a_link_is_left_alone() {
+        let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let kept = other.path().join(temporary_name());
+        fs::write(&kept, "text").unwrap();
+        let old = File::options().write(true).open(&kept).unwrap();
+        old.set_modified(std::time::SystemTime::now().checked_sub(OLD * 2).unwrap()).unwrap();
+        drop(old);
+        std::os::unix::fs::symlink(other.path(), data.path().join(DIRECTORY)).unwrap();
+        remove_left(data.path());
+        assert!(kept.exists());
+    }
+
+    #[test]
+    fn a_process_has_a_bounded_number_of_notes() {
+        let data = tempfile::tempdir().unwrap();
+        let note = || NotedName::note(Some(data.path()), &data.path().join(temporary_name()));
+        let notes: Vec<Option<NotedName>> = (0..MAX_LIVE * 2).map(|_| note()).collect();
+        let count = notes.iter().flatten().count();
+        assert!(count <= MAX_LIVE && count > 0, "{count}");
+        drop(notes);
+        assert!(note().is_some());
     }
 
     #[test]

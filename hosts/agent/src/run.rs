@@ -60,8 +60,6 @@ pub(crate) struct Run<'s> {
     closing: Option<StopReason>,
     repeats: Repeats,
     is_resumed: bool,
-    /// The number of the last message before this run; `None` if the run goes on after an interruption.
-    began_after: Option<u64>,
     pub(crate) room: Room,
 }
 
@@ -103,7 +101,6 @@ impl<'s> Run<'s> {
             closing: None,
             repeats: Repeats::default(),
             is_resumed,
-            began_after: None,
             room: Room::default(),
             agent,
         }
@@ -116,10 +113,6 @@ impl<'s> Run<'s> {
             self.add_source_instructions().await;
         }
         let was_interrupted = request.is_none() && self.session.open_run() == Some(&*self.id);
-        if !was_interrupted {
-            let items = self.session.journal.conversation.items();
-            self.began_after = Some(items.last().map_or(0, |item| item.id));
-        }
         let ending = match self.begin(request).await {
             Ok(()) => match self.given_answer().filter(|_| was_interrupted) {
                 Some(ending) => ending,
@@ -142,7 +135,7 @@ impl<'s> Run<'s> {
 
     /// The answer of the run: its last text, after those that it gave before a message reached it. Each sender gets all that was said.
     fn whole_answer(&self, last: &str) -> String {
-        let before = self.session.journal.conversation.answers_before_additions(self.began_after);
+        let before = self.session.journal.conversation.answers_before_additions();
         before.iter().map(String::as_str).chain([last]).collect::<Vec<_>>().join("\n\n")
     }
 

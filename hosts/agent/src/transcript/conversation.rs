@@ -24,6 +24,8 @@ pub(crate) struct Conversation {
     pub(crate) turns: u32,
     /// The first task.
     pub(crate) task: Option<String>,
+    /// The last run, if it has a task of its own.
+    task_run: Option<String>,
     pub(crate) runs: Runs,
 }
 
@@ -111,15 +113,15 @@ impl Conversation {
         }
     }
 
-    /// The texts of the answers without calls that a message of the person followed while the run went on: of messages after one with a number, or
-    /// of those since the last task.
-    pub(crate) fn answers_before_additions(&self, after: Option<u64>) -> Vec<String> {
-        let begin = match after {
-            Some(after) => self.items.iter().position(|item| item.id > after),
-            None => self.items.iter().rposition(|item| item.kind == Kind::Task),
-        };
-        let items = begin.map_or(&[][..], |begin| &self.items[begin..]);
-        let texts = items.windows(2).filter_map(|pair| match (&pair[0].message, pair[1].kind) {
+    /// The texts of the answers without calls that a message of the person followed while the last run went on. None if that run has no task of its
+    /// own, so that nothing of an earlier one is taken for one of it.
+    pub(crate) fn answers_before_additions(&self) -> Vec<String> {
+        // By their places: the number of a summary is later than those of the messages after it.
+        let task =
+            self.items.iter().rposition(|item| item.kind == Kind::Task).filter(|_| self.task_run.is_some());
+        let of_run = task.map_or(&[][..], |task| &self.items[task..]);
+        let said: Vec<&Item> = of_run.iter().filter(|item| item.kind != Kind::Note).collect();
+        let texts = said.windows(2).filter_map(|pair| match (&pair[0].message, pair[1].kind) {
             (Message::Assistant(answer), Kind::Addition) if answer.tool_calls().next().is_none() => {
                 Some(answer.to_text().trim().to_owned())
             }
@@ -148,7 +150,11 @@ impl Conversation {
         self.runs.apply(record);
         match record {
             Record::Transcript(_) | Record::Format { .. } | Record::End { .. } | Record::Failed { .. } => {}
-            Record::Run { request, .. } => {
+            Record::Run { run, request, .. } => {
+                // One that goes on after an interruption has its task before.
+                if request.is_some() || self.task_run != *run {
+                    self.task_run = run.clone().filter(|_| request.is_some());
+                }
                 if let (None, Some(request)) = (&self.task, request) {
                     self.task = Some(request.task.clone());
                 }

@@ -58,7 +58,7 @@ async fn a_message_that_comes_with_the_final_answer_goes_before_it() {
 
 #[tokio::test]
 async fn an_answer_that_a_message_overtook_is_part_of_the_answer_of_the_run() {
-    let model = scripted([Answer::text("before"), Answer::text("first"), Answer::text("second")]);
+    let model = scripted(["before", "first", "second", "third"].map(Answer::text));
     let agent = builder(&log(), &model).final_answer(FinalAnswer::Text).build();
     let mut session = agent.session(&DelegationRequest::default()).unwrap();
     let earlier = session.run(DelegationRequest::new("good day"), RunOptions::new()).await;
@@ -74,6 +74,10 @@ async fn an_answer_that_a_message_overtook_is_part_of_the_answer_of_the_run() {
     });
     let result = session.run(DelegationRequest::new("do it"), options).await;
     assert_eq!(result.summary, "first\n\nsecond");
+    // Nothing of it is said again by a run that has no task of its own.
+    session.steering().send("and then?").unwrap();
+    let next = session.go_on(RunOptions::new()).await;
+    assert_eq!(next.summary, "third");
 }
 
 #[tokio::test]

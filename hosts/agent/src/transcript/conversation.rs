@@ -2,6 +2,7 @@
 
 use super::record::{Carried, CarriedMessage, Kind, Record};
 use super::runs::Runs;
+use crate::request::DelegationRequest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use toolkit::{Content, ToolCall};
@@ -113,6 +114,16 @@ impl Conversation {
         }
     }
 
+    fn begin_run(&mut self, run: Option<&str>, request: Option<&DelegationRequest>) {
+        // One that goes on after an interruption has its task before.
+        if request.is_some() || self.task_run.as_deref() != run {
+            self.task_run = run.filter(|_| request.is_some()).map(str::to_owned);
+        }
+        if let (None, Some(request)) = (&self.task, request) {
+            self.task = Some(request.task.clone());
+        }
+    }
+
     /// The texts of the answers without calls that a message of the person followed while the last run went on. None if that run has no task of its
     /// own, so that nothing of an earlier one is taken for one of it.
     pub(crate) fn answers_before_additions(&self) -> Vec<String> {
@@ -150,15 +161,7 @@ impl Conversation {
         self.runs.apply(record);
         match record {
             Record::Transcript(_) | Record::Format { .. } | Record::End { .. } | Record::Failed { .. } => {}
-            Record::Run { run, request, .. } => {
-                // One that goes on after an interruption has its task before.
-                if request.is_some() || self.task_run != *run {
-                    self.task_run = run.clone().filter(|_| request.is_some());
-                }
-                if let (None, Some(request)) = (&self.task, request) {
-                    self.task = Some(request.task.clone());
-                }
-            }
+            Record::Run { run, request, .. } => self.begin_run(run.as_deref(), request.as_deref()),
             Record::Carried(carried) => self.carry(carried)?,
             Record::Forked { .. } => {
                 // None of its calls may begin again: the other conversation goes on with them, or they may have acted.

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// Tries to have an effect in every way, and does as a filter should.
 const PLANTED: &str = r#"#!/bin/sh
@@ -160,7 +161,14 @@ async fn a_command_on_its_verdict_leaves_nothing_behind() {
     let tmp = result.text().lines().next().unwrap().to_owned();
     assert!(!is_running("sleep 987"));
     drop(house);
-    assert!(tmp.contains("toolkit-tmp-") && !Path::new(&tmp).exists(), "{tmp}");
+    assert!(tmp.contains("toolkit-tmp-"), "{tmp}");
+    // It goes with the last task that watches the command.
+    let is_gone = async {
+        while Path::new(&tmp).exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), is_gone).await.is_ok(), "{tmp}");
 }
 
 #[test]

@@ -26,10 +26,6 @@ pub(crate) struct Show {
     streams: bool,
     is_within_line: bool,
     /// True once text of an answer was shown as it came.
-    #[cfg_attr(
-        not(feature = "gateway"),
-        expect(dead_code, reason = "only answers of the gateway may come unseen")
-    )]
     has_streamed: bool,
     /// Steps whose beginning was shown.
     begun: HashSet<String>,

@@ -1,9 +1,9 @@
 //! `cron`: jobs of the gateway, and when an expression is due.
 
 mod changes;
+mod due_times;
 mod lines;
 mod listing;
-mod next;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
@@ -14,7 +14,7 @@ use clap::{ArgMatches, Command};
 /// A parsed `cron` subcommand.
 #[derive(Debug, Clone)]
 pub(crate) enum CronRequest {
-    Next(next::NextRequest),
+    Next(due_times::NextRequest),
     Change(changes::ChangeRequest),
     List(listing::ListRequest),
 }
@@ -29,13 +29,13 @@ pub(crate) fn command() -> Command {
         .arg_required_else_help(true)
         .subcommands(changes::commands())
         .subcommands(listing::commands())
-        .subcommand(next::command())
+        .subcommand(due_times::command())
 }
 
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<CronRequest, Stop> {
     let (name, mut matches) = required(matches.remove_subcommand())?;
     Ok(match name.as_str() {
-        "next" => CronRequest::Next(next::request(&mut matches)?),
+        "next" => CronRequest::Next(due_times::request(&mut matches)?),
         "list" | "runs" => CronRequest::List(listing::request(&name, &mut matches)?),
         _ => CronRequest::Change(changes::request(&name, &mut matches)?),
     })
@@ -44,7 +44,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<CronRequest, Stop> {
 impl RunAtOnce for CronRequest {
     fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
         match self {
-            Self::Next(request) => next::run(request, &start, console),
+            Self::Next(request) => due_times::run(request, &start, console),
             Self::Change(request) => changes::run(request, &start, console),
             Self::List(request) => listing::run(request, &start, console),
         }

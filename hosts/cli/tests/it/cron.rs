@@ -37,7 +37,7 @@ fn an_expression_that_names_no_time_shows_none() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_an_error_of_the_command_line() {
+fn an_expression_zone_or_time_that_is_not_valid_is_a_usage_error() {
     let person = Person::new();
     for (args, expected) in [
         (&["0 25 * * *"][..], "`25` in the field hour of `0 25 * * *`, at character 3: 25 is out of range"),

@@ -286,7 +286,7 @@ impl Place {
 }
 
 #[tokio::test]
-async fn what_a_job_cannot_be_is_refused_with_the_reason() {
+async fn a_job_that_is_not_valid_is_refused_with_the_reason() {
     let place = Place::new().await;
     let at = |time| NewJob::new("main", Schedule::At { time }, prompt("x"));
     for (job, expected) in [

@@ -54,6 +54,10 @@ pub(crate) struct Inner {
     pub(crate) transcripts: Option<Transcripts>,
     pub(crate) step_types: StepTypes,
     pub(crate) instructions: Vec<String>,
+    /// Reads the user's own instructions.
+    pub(crate) of_user: bool,
+    /// Goes on with transcripts of other workspaces.
+    pub(crate) moves: bool,
     pub(crate) profiles: Arc<BTreeMap<String, AgentProfile>>,
     pub(crate) context: ContextSettings,
     pub(crate) final_answer: FinalAnswer,
@@ -159,6 +163,21 @@ impl AgentBuilder {
         self
     }
 
+    /// Leaves the user's own `AGENTS.md` out of the system prompt, as for an agent that other people talk to. That of a trusted workspace stays.
+    #[must_use]
+    pub fn without_instructions_of_user(mut self) -> Self {
+        self.0.of_user = false;
+        self
+    }
+
+    /// Goes on with transcripts that began in another workspace, as after its directory has moved: relative paths in them mean the present
+    /// one. By default that is [an error](crate::TranscriptError::OtherWorkspace).
+    #[must_use]
+    pub fn in_any_workspace(mut self) -> Self {
+        self.0.moves = true;
+        self
+    }
+
     /// Adds an agent that tasks can be delegated to.
     #[must_use]
     pub fn profile(mut self, name: impl Into<String>, profile: AgentProfile) -> Self {
@@ -224,6 +243,8 @@ impl Agent {
             transcripts: None,
             step_types: StepTypes::new(),
             instructions: Vec::new(),
+            of_user: true,
+            moves: false,
             profiles: Arc::default(),
             context: ContextSettings::default(),
             final_answer: FinalAnswer::default(),
@@ -247,7 +268,7 @@ impl Agent {
     /// The system prompt.
     pub(crate) fn system(&self) -> String {
         let workspace = self.workspace();
-        let mut instructions = instructions_of(&self.0.toolkit.configuration(), &workspace);
+        let mut instructions = instructions_of(&self.0.toolkit.configuration(), &workspace, self.0.of_user);
         instructions.extend(self.0.instructions.iter().cloned());
         let prompt = Prompt {
             workspace: &workspace,

@@ -445,7 +445,7 @@ fn check_workspace(agent: &Agent, header: Option<&Header>) -> Result<(), Transcr
     let Some(Header { id, workspace: Some(workspace), .. }) = header else { return Ok(()) };
     let here = agent.workspace();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if real(workspace) == real(&here) {
+    if agent.0.moves || real(workspace) == real(&here) {
         return Ok(());
     }
     Err(TranscriptError::OtherWorkspace { id: id.clone(), workspace: workspace.clone(), here })

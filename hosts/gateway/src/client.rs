@@ -86,8 +86,10 @@ impl GatewayClient {
     /// The client cannot be made.
     pub fn new(address: impl fmt::Display, token: impl Into<String>) -> Result<Self, ClientError> {
         let address = address.to_string();
-        // A proxy of the environment is not for this machine.
-        let made = toolkit_http::streaming_client(CONNECT_WITHIN).no_proxy().build();
+        // A proxy of the environment is not for this machine. Each request has a connection of its own: the gateway ends those of a token that is
+        // revoked, and of itself when it stops, and a request on one that just ended would fail without an answer, perhaps after it was done.
+        let made =
+            toolkit_http::streaming_client(CONNECT_WITHIN).no_proxy().pool_max_idle_per_host(0).build();
         let http = made.map_err(|error| ClientError::Unreachable {
             address: address.clone(),
             reason: toolkit_http::reason(error),

@@ -3,7 +3,7 @@
 //! ```text
 //! Addressed            refuses other hosts, and pages of other origins
 //!   └─ Authenticated   finds the person of the token, and limits their requests; what is begun with a token ends with it
-//!        └─ Bounded    limits bodies and open streams
+//!        └─ Bounded    limits bodies, and the requests and streams that a person has open
 //!             └─ one router for each resource
 //! ```
 //!
@@ -68,6 +68,9 @@ use toolkit_serve::axum::middleware::map_response;
 use toolkit_serve::axum::response::Response;
 use toolkit_serve::{Addressed, Bounded, Problem};
 
+/// Requests of a person that are without an answer at once. With their streams they are less than a fifth of the connections of a listener.
+const MAX_OPEN_REQUESTS: usize = 128;
+
 /// The whole service, for `toolkit_serve::serve`.
 pub type Service = Addressed<Authenticated<Bounded<Router>>>;
 
@@ -90,7 +93,8 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         // `Bounded` has limited the body.
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
-    Addressed::local(Authenticated::new(Bounded::new(router), people, rate))
+    let bounded = Bounded::new(router).requests(MAX_OPEN_REQUESTS);
+    Addressed::local(Authenticated::new(bounded, people, rate))
 }
 
 fn routes() -> Router<HttpState> {

@@ -9,6 +9,7 @@ mod rights;
 mod window;
 mod wrong_tokens;
 
+pub(crate) use rights::is_owners;
 pub(crate) use window::Window;
 
 pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};

@@ -22,21 +22,28 @@ use tower_service::Service;
 /// Time after which a client may try again to open a stream.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Reads the body of each request whole, within limits, and counts the event streams that are open.
+/// Reads the body of each request whole, within limits, and counts the requests and the event streams that are open.
 ///
-/// A stream counts for its [`Principal`], or else for its [`Connection`]. A request that accepts an event stream takes a place before it is
-/// handled, and gives it back if the answer is none: no call is begun of which the answer could not be sent.
+/// Both count for their [`Principal`], or else for their [`Connection`]. A request takes its place before its body is read, and has it until its
+/// answer begins. One that accepts an event stream takes a place among the streams before it is handled, and gives it back if the answer is none:
+/// no call is begun of which the answer could not be sent.
 #[derive(Debug, Clone)]
 pub struct Bounded<S> {
     inner: S,
     body: BodyLimits,
-    streams: Arc<Streams>,
+    requests: Arc<Places>,
+    streams: Arc<Places>,
 }
 
 impl<S> Bounded<S> {
-    /// Limits requests to 4 MiB in 30 seconds, and streams to 512 in all and 64 for one principal.
+    /// Limits requests to 4 MiB in 30 seconds, and streams to 512 in all and 64 for one principal. The number of requests has no limit.
     pub fn new(inner: S) -> Self {
-        Self { inner, body: BodyLimits::default(), streams: Arc::new(Streams::new(512, 64)) }
+        Self {
+            inner,
+            body: BodyLimits::default(),
+            requests: Arc::new(Places::new("requests", usize::MAX, usize::MAX)),
+            streams: Arc::new(Places::new("streams", 512, 64)),
+        }
     }
 
     /// Sets other limits of a body.
@@ -48,7 +55,14 @@ impl<S> Bounded<S> {
     /// Sets other numbers of open streams: of all, and of one principal or connection.
     #[must_use]
     pub fn streams(self, all: usize, each: usize) -> Self {
-        Self { streams: Arc::new(Streams::new(all, each)), ..self }
+        Self { streams: Arc::new(Places::new("streams", all, each)), ..self }
+    }
+
+    /// Sets how many requests of one principal or connection may be without an answer at once, so that none takes every connection by requests
+    /// that wait.
+    #[must_use]
+    pub fn requests(self, each: usize) -> Self {
+        Self { requests: Arc::new(Places::new("requests", usize::MAX, each)), ..self }
     }
 }
 
@@ -74,14 +88,18 @@ where
         // The service that was polled until it was ready is the one to call.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let (limits, streams) = (self.body, Arc::clone(&self.streams));
+        let (limits, requests, streams) = (self.body, Arc::clone(&self.requests), Arc::clone(&self.streams));
         Box::pin(async move {
             let (parts, body) = request.into_parts();
+            let owner = owner(&parts.extensions);
+            let _place = match requests.enter(owner.clone()) {
+                Ok(place) => place,
+                Err(problem) => return Ok(problem.into_response()),
+            };
             let body = match whole(body, limits).await {
                 Ok(body) => body,
                 Err(problem) => return Ok(problem.into_response()),
             };
-            let owner = owner(&parts.extensions);
             let place = accepts_stream(&parts.headers).then(|| streams.enter(owner.clone())).transpose();
             let place = match place {
                 Ok(place) => place,
@@ -127,48 +145,52 @@ fn owner(extensions: &http::Extensions) -> Owner {
     }
 }
 
+/// Places of one kind.
 #[derive(Debug)]
-struct Streams {
+struct Places {
+    /// The plural of the kind.
+    kind: &'static str,
     all: usize,
     each: usize,
-    open: Mutex<HashMap<Owner, usize>>,
+    taken: Mutex<HashMap<Owner, usize>>,
 }
 
-/// A place among the streams.
+/// A place that is taken until this is dropped.
 #[derive(Debug)]
 struct Place {
-    streams: Arc<Streams>,
+    places: Arc<Places>,
     owner: Owner,
 }
 
-impl Streams {
-    fn new(all: usize, each: usize) -> Self {
-        Self { all, each, open: Mutex::default() }
+impl Places {
+    fn new(kind: &'static str, all: usize, each: usize) -> Self {
+        Self { kind, all, each, taken: Mutex::default() }
     }
 
     fn enter(self: &Arc<Self>, owner: Owner) -> Result<Place, Problem> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = open.get(&owner).copied().unwrap_or_default();
+        let kind = self.kind;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = taken.get(&owner).copied().unwrap_or_default();
         if own >= self.each {
-            let text = format!("{} streams of this client are open already; close one of them", self.each);
+            let text = format!("{} {kind} of this client are open already; let one of them end", self.each);
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).retry_after(AGAIN));
         }
-        if open.values().sum::<usize>() >= self.all {
-            let text = format!("{} streams are open already; try later", self.all);
+        if taken.values().sum::<usize>() >= self.all {
+            let text = format!("{} {kind} are open already; try later", self.all);
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(AGAIN));
         }
-        open.insert(owner.clone(), own + 1);
-        Ok(Place { streams: Arc::clone(self), owner })
+        taken.insert(owner.clone(), own + 1);
+        Ok(Place { places: Arc::clone(self), owner })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.owner) {
+        let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&self.owner);
+                taken.remove(&self.owner);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{Asker, Grounds};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use toolkit_core::ask::{Ask, AskDetail};
 
 /// The most patterns and questions that a session remembers; beyond that, the oldest are forgotten
@@ -10,6 +11,8 @@ use toolkit_core::ask::{Ask, AskDetail};
 const MAX_APPROVALS: usize = 1_000;
 /// The most bytes that the remembered approvals may have.
 const MAX_BYTES: usize = 4 << 20;
+/// The longest time that an approval is valid: a session may be open for weeks, and the person asks for less.
+const MAX_AGE: Duration = Duration::from_hours(24);
 
 /// The approvals given in one session.
 #[derive(Debug, Default)]
@@ -17,8 +20,8 @@ pub(super) struct Allowed(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
-    /// In the order of answers.
-    all: VecDeque<Deed>,
+    /// In the order of answers, each with the time of its answer.
+    all: VecDeque<(Deed, Instant)>,
     bytes: usize,
 }
 
@@ -45,32 +48,60 @@ pub(super) enum What {
 impl Allowed {
     /// Returns true if everything that the question asks is approved.
     pub(super) fn covers(&self, grounds: &Grounds, ask: &Ask) -> bool {
-        let table = self.lock();
-        deeds(grounds, ask).all(|deed| table.all.contains(&deed))
+        self.covers_at(Instant::now(), grounds, ask)
+    }
+
+    fn covers_at(&self, now: Instant, grounds: &Grounds, ask: &Ask) -> bool {
+        let mut table = self.lock();
+        table.remove_old(now);
+        deeds(grounds, ask).all(|deed| table.all.iter().any(|(other, _)| *other == deed))
     }
 
     /// Returns the askers with an approval.
     pub(super) fn askers(&self) -> Vec<Asker> {
-        self.lock().all.iter().map(|deed| deed.grounds.asker.clone()).collect()
+        let mut table = self.lock();
+        table.remove_old(Instant::now());
+        table.all.iter().map(|(deed, _)| deed.grounds.asker.clone()).collect()
     }
 
-    /// Remembers everything that the question asks as approved.
+    /// Remembers everything that the question asks as approved, for a day.
     pub(super) fn add(&self, grounds: &Grounds, ask: &Ask) {
+        self.add_at(Instant::now(), grounds, ask);
+    }
+
+    fn add_at(&self, now: Instant, grounds: &Grounds, ask: &Ask) {
         let mut table = self.lock();
+        table.remove_old(now);
         for deed in deeds(grounds, ask) {
-            if !table.all.contains(&deed) {
+            // A new answer is valid for a day of its own.
+            if let Some(index) = table.all.iter().position(|(other, _)| *other == deed) {
+                table.all.remove(index);
+            } else {
                 table.bytes += deed.bytes();
-                table.all.push_back(deed);
             }
+            table.all.push_back((deed, now));
             while table.all.len() > MAX_APPROVALS || table.bytes > MAX_BYTES {
-                let Some(oldest) = table.all.pop_front() else { break };
-                table.bytes -= oldest.bytes();
+                table.remove_oldest();
             }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn remove_old(&mut self, now: Instant) {
+        while self.all.front().is_some_and(|(_, at)| now.saturating_duration_since(*at) >= MAX_AGE) {
+            self.remove_oldest();
+        }
+    }
+
+    fn remove_oldest(&mut self) {
+        if let Some((oldest, _)) = self.all.pop_front() {
+            self.bytes -= oldest.bytes();
+        }
     }
 }
 
@@ -142,7 +173,24 @@ mod tests {
         }
         assert!(allowed.covers(&grounds(), &large(9)) && !allowed.covers(&grounds(), &large(0)));
         let all = allowed.lock();
-        assert_eq!(all.bytes, all.all.iter().map(Deed::bytes).sum::<usize>());
+        assert_eq!(all.bytes, all.all.iter().map(|(deed, _)| deed.bytes()).sum::<usize>());
+    }
+
+    #[test]
+    fn an_approval_ends_after_a_day_and_a_new_one_begins_another() {
+        let allowed = Allowed::default();
+        let ask = |pattern: &str| Ask::new("edit", "t").with_pattern(pattern);
+        let begin = Instant::now();
+        allowed.add_at(begin, &grounds(), &ask("a"));
+        allowed.add_at(begin, &grounds(), &ask("b"));
+        let later = begin + MAX_AGE - Duration::from_nanos(1);
+        assert!(allowed.covers_at(later, &grounds(), &ask("a")));
+        allowed.add_at(later, &grounds(), &ask("b"));
+        let (day, next) = (begin + MAX_AGE, later + MAX_AGE);
+        assert!(!allowed.covers_at(day, &grounds(), &ask("a")));
+        assert!(allowed.covers_at(day, &grounds(), &ask("b")));
+        assert!(!allowed.covers_at(next, &grounds(), &ask("b")));
+        assert_eq!((allowed.lock().all.len(), allowed.lock().bytes), (0, 0));
     }
 
     #[test]

@@ -26,7 +26,7 @@ const MAX_WORKSPACES: usize = 10_000;
 /// damaged, belongs to another user, or is writable by others, counts as empty. Files are read again for each question, so a revoked
 /// approval ends at once, in every process.
 ///
-/// An approval for a session ends with the process, unless the host keeps it
+/// An approval for a session ends with the process and after a day, unless the host keeps it
 /// ([`Builder::keep_session_approvals`](crate::Builder::keep_session_approvals)). Then it is in the directory `approvals/sessions`, one
 /// file for each session and workspace, and ends after the host's time limit or when the host ends the session.
 ///

@@ -3,10 +3,10 @@
 use std::path::Path;
 use toolkit::config::{Configuration, Instructions};
 
-/// The instructions for agents in a workspace: the user's own first. Those of the workspace count only if the user trusts them, as
-/// they are, with the configuration of the workspace. Blocks.
-pub(crate) fn instructions_of(configuration: &Configuration, workspace: &Path) -> Vec<String> {
-    let own = configuration.user_dir().and_then(Instructions::read);
+/// The instructions for agents in a workspace: the user's own first, if they are for this agent. Those of the workspace count only if the user
+/// trusts them, as they are, with the configuration of the workspace. Blocks.
+pub(crate) fn instructions_of(configuration: &Configuration, workspace: &Path, of_user: bool) -> Vec<String> {
+    let own = configuration.user_dir().filter(|_| of_user).and_then(Instructions::read);
     let own = own.map(|own| format!("Instructions of the user for all workspaces:\n\n{}", text(&own)));
     let its = Instructions::read(workspace).filter(|its| configuration.trusts_instructions(workspace, its));
     let its = its.map(|its| format!("Instructions of the workspace (AGENTS.md):\n\n{}", text(&its)));

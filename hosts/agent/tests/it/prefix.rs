@@ -103,6 +103,14 @@ async fn instructions_of_a_workspace_count_only_where_it_is_trusted() {
     let after = toolkit::config::Configuration::load(load().trusting(file)).unwrap();
     let text = system(after.clone()).await;
     assert!(text.contains("Speak like a pirate."), "{text}");
+    // An agent for other people has those of the workspace alone.
+    let toolkit = tools(&log()).configuration(after.clone()).data_dir(&data).build().unwrap();
+    let model = scripted([finish("done")]);
+    let caller = Caller::new().with_workspace(&workspace);
+    let agent = Agent::builder(toolkit, Arc::clone(&model)).caller(caller);
+    agent.without_instructions_of_user().build().run(DelegationRequest::new("x"), Observer::none()).await;
+    let text = model.requests()[0].system.clone();
+    assert!(text.contains("pirate") && !text.contains("Be brief."), "{text}");
     // A change counts only once it is trusted.
     std::fs::write(workspace.join("AGENTS.md"), "Speak like a parrot.").unwrap();
     let text = system(after.clone()).await;

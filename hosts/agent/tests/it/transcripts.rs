@@ -256,6 +256,15 @@ async fn a_transcript_of_another_workspace_is_not_resumed() {
         assert!(agent(&link).resume(&id).is_ok());
     }
     assert!(agent(&one).fork(&id, None).is_ok());
+
+    // As for an agent whose directory moves.
+    let caller = toolkit::Caller::new().with_workspace(&other);
+    let model = scripted([finish("again")]);
+    let builder = builder(&log(), &model).caller(caller).transcripts(transcripts.clone());
+    let mut moved = builder.in_any_workspace().build().resume(&id).unwrap();
+    assert!(moved.run(DelegationRequest::new("go on"), RunOptions::new()).await.success);
+    let system = model.requests()[0].system.clone();
+    assert!(system.contains(&other.display().to_string()), "{system}");
 }
 
 #[tokio::test]

@@ -12,11 +12,11 @@ use toolkit_host::{AgentOptions, Host, HostError};
 use super::others::{OwnersTools, marked};
 use super::workspaces;
 use crate::http::AgentInfo;
-use crate::people::OWNER;
+use crate::people::is_owners;
 use crate::sessions::{AgentError, Agents};
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
-use crate::{LOCAL_CHANNEL, SessionKind, caller_in};
+use crate::{LOCAL_CHANNEL, caller_in};
 
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
@@ -68,18 +68,16 @@ impl Agents for ConfiguredAgents {
         // A person can watch, and take an answer back at any time.
         let options = AgentOptions::new().watched().in_workspace_of_caller();
         let agent = self.host.agent(&caller, options);
-        let mut agent = agent.map_err(|error| AgentError(why(&error)))?.final_answer(FinalAnswer::Text);
+        let agent = agent.map_err(|error| AgentError(why(&error)))?.final_answer(FinalAnswer::Text);
+        // A session goes on when the data directory has moved, or another workspace is configured.
+        let mut agent = agent.in_any_workspace();
         if !is_owners(session) {
+            agent = agent.without_instructions_of_user();
             let tools = OwnersTools::but_for(&GatewaySettings::of(&self.host.configuration()).others_may_use);
             agent = agent.tools(move |tool| tools.admit(tool));
         }
         Ok(agent.build())
     }
-}
-
-/// Returns true for a session of the owner, who may use all tools.
-fn is_owners(session: &SessionRecord) -> bool {
-    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
 }
 
 fn why(error: &HostError) -> String {

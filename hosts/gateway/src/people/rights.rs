@@ -1,7 +1,8 @@
 //! The rights of a person.
 
-use crate::store::{PersonRecord, Role, Store, StoreError};
-use crate::{KeyError, PeerKind, SessionKey};
+use super::OWNER;
+use crate::store::{PersonRecord, Role, SessionRecord, Store, StoreError};
+use crate::{KeyError, PeerKind, SessionKey, SessionKind};
 
 /// The channel of the gateway's own clients: the command line and the console.
 pub const LOCAL_CHANNEL: &str = "local";
@@ -92,6 +93,11 @@ impl Person {
             Role::User => false,
         }
     }
+}
+
+/// Returns true for a session of the owner, who may use all tools and is told everything.
+pub(crate) fn is_owners(session: &SessionRecord) -> bool {
+    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
 }
 
 #[cfg(test)]

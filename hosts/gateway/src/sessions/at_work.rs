@@ -12,6 +12,7 @@ use super::Inner;
 use super::agents::{AgentError, request};
 use super::open::Held;
 use crate::RunId;
+use crate::people::is_owners;
 use crate::store::{
     Message, MessageId, MessageState, NewDelivery, Problem, RunEnd, SessionRecord, StoreError,
 };
@@ -23,8 +24,10 @@ const MAX_REASON_CHARS: usize = 4_000;
 
 /// Why a run has no account.
 pub(super) enum Failure {
-    /// It has to end as failed.
+    /// It has to end as failed. The reason is for the owner alone: it may name files, models and addresses.
     Agent(AgentError),
+    /// It has to end as failed, and its sender is told why.
+    Told(String),
     /// It may work when it is tried again.
     Passing(String),
     /// The store failed.
@@ -108,7 +111,19 @@ pub(super) async fn end(
         Ok(End { result: None, consumed }) => {
             failed("the run did not end: a later one of the same conversation took its place", consumed)
         }
-        Err(Failure::Agent(AgentError(reason)) | Failure::Passing(reason)) => failed(&reason, Vec::new()),
+        Err(Failure::Told(reason)) => failed(&reason, Vec::new()),
+        Err(Failure::Agent(AgentError(reason)) | Failure::Passing(reason)) => {
+            let session = inner.store.session(message.session.clone()).await?;
+            if session.is_some_and(|session| is_owners(&session)) {
+                failed(&reason, Vec::new())
+            } else {
+                tracing::error!(%run, session = %message.session, %reason, "a run failed");
+                let reason = format!(
+                    "the agent cannot work at present; the owner finds the reason in the log of the gateway, under the run {run}"
+                );
+                failed(&reason, Vec::new())
+            }
+        }
         Err(Failure::Interrupted) => (RunEnd::Cancelled, Vec::new(), Vec::new()),
         Err(Failure::AnsweredBefore) => (RunEnd::Answered, Vec::new(), Vec::new()),
         Err(Failure::Store(error)) => return Err(error),
@@ -136,9 +151,8 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
     }
     let key = message.key();
     if let Some(other) = conversation.consumer(&key).filter(|other| other != run.as_str()) {
-        let before =
-            AgentError(format!("the run {other} has taken the message, and did not end; send it again"));
-        return Err(conversation.end_of(&other).map_or(Failure::Agent(before), |_| Failure::AnsweredBefore));
+        let before = format!("the run {other} has taken the message, and did not end; send it again");
+        return Err(conversation.end_of(&other).map_or(Failure::Told(before), |_| Failure::AnsweredBefore));
     }
     let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
@@ -190,9 +204,22 @@ fn answer(message: &Message, text: &str, outcome: &str) -> Vec<NewDelivery> {
     target.map(|target| NewDelivery::new(target, body)).into_iter().collect()
 }
 
-/// Returns the end of a run as its transcript has it, without asking anything.
+/// Returns the end of a run as its transcript has it, without asking anything. A transcript that cannot be read is tried again.
 pub(super) async fn end_in_transcript(inner: &Inner, run: &RunId, message: &Message) -> Result<End, Failure> {
-    let held = open(inner, message).await?;
+    let mut tries = 0;
+    let held = loop {
+        match open(inner, message).await {
+            Err(Failure::Passing(_)) if inner.interrupting.is_cancelled() => {
+                return Err(Failure::Interrupted);
+            }
+            Err(Failure::Passing(reason)) if tries < MAX_TRIES => {
+                tries += 1;
+                tracing::warn!(%reason, %run, "the end of a run cannot be read; it is tried again");
+                inner.rest().await;
+            }
+            opened => break opened?,
+        }
+    };
     let consumed = consumed(inner, run, &held.conversation).await?;
     Ok(End { result: held.conversation.end_of(run.as_str()), consumed })
 }
@@ -202,7 +229,7 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     let key = &message.session;
     let place = inner.conversations.hold(key).await;
     let record = inner.store.session(key.clone()).await?;
-    let record = record.ok_or_else(|| AgentError(format!("the session `{key}` was removed")))?;
+    let record = record.ok_or_else(|| Failure::Told(format!("the session `{key}` was removed")))?;
     let (agents, of_session, is_open) = (Arc::clone(&inner.agents), record.clone(), place.is_open());
     let made = tokio::task::spawn_blocking(move || -> Result<_, Failure> {
         let agent = agents.agent(&of_session)?;

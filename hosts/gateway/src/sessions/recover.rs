@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Inner;
 use super::at_work::{self, Failure};
-use super::{AgentError, Inner};
 use crate::RunEnd;
 use crate::store::{Message, Resumption, RunRecord, StoreError};
 
@@ -70,6 +70,9 @@ async fn next(inner: &Inner, record: &RunRecord) -> Result<Option<Message>, Stor
         if inner.is_cancelled(&record.id) {
             // Where its transcript has an end already, that one counts.
             let ended = at_work::end_in_transcript(inner, &record.id, &message).await;
+            if matches!(ended, Err(Failure::Interrupted)) {
+                return Ok(None);
+            }
             at_work::end(inner, &record.id, &message, ended).await?;
             inner.cancelled().remove(&record.id);
             return Ok(None);
@@ -99,13 +102,15 @@ async fn too_often(inner: &Inner, record: &RunRecord, message: &Message) -> Resu
         "the gateway ended {} times while it worked on this, and does not try it again; send it again if it is still wanted",
         record.resumptions + 1
     );
-    let failed = || Failure::Agent(AgentError(reason));
+    let failed = || Failure::Told(reason);
     let ended = match at_work::end_in_transcript(inner, &record.id, message).await {
         Ok(end) if end.result.is_none() => {
             inner.store.consume(&record.id, end.consumed).await?;
             Err(failed())
         }
         Err(Failure::Agent(_) | Failure::Passing(_)) => Err(failed()),
+        // The next start has the answer, if there is one.
+        Err(Failure::Interrupted) => return Ok(()),
         ended => ended,
     };
     at_work::end(inner, &record.id, message, ended).await

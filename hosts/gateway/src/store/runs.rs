@@ -148,7 +148,7 @@ fn set_state(writing: &Writing<'_>, run: &RunId, state: RunState) -> Result<(), 
 
 impl Store {
     /// Begins the next run: with the message that has waited longest of those whose session has no run in flight, and is not of a blocked
-    /// person. `None` if there is none, or if `max_running` runs have a slot.
+    /// person. The person with the fewest runs in flight comes first, so that nobody waits behind all that another has sent. `None` if there is none, or if `max_running` runs have a slot.
     pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
         let claimed = self
             .write(move |writing| {
@@ -158,7 +158,10 @@ impl Store {
                 let next = format!(
                     "state = 'queued' AND session NOT IN ({BLOCKED}) AND NOT EXISTS (
                         SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL
-                    ) ORDER BY id LIMIT 1"
+                    ) ORDER BY (
+                        SELECT count(*) FROM runs JOIN sessions ON sessions.key = runs.session
+                        WHERE runs.ended_at IS NULL AND sessions.person IS (SELECT person FROM sessions WHERE key = inbox.session)
+                    ), id LIMIT 1"
                 );
                 let Some(mut message) = inbox::select(writing.sql, &next, &[])?.pop() else { return Ok(None) };
                 let run = RunId::random()?;

@@ -62,6 +62,37 @@ async fn open_streams_are_counted_for_each_principal_and_for_all() {
     }
 }
 
+#[tokio::test]
+async fn requests_without_an_answer_are_counted_for_each_principal() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = ClientTokens::at(directory.path().join("clients.json"));
+    let [ada, phone, bob] = [("ada", "ada"), ("phone", "ada"), ("bob", "bob")]
+        .map(|(name, of)| tokens.add_for(name, of).unwrap());
+    let service = Bearer::new(Bounded::new(routes()).requests(1), TOKEN).clients(tokens);
+    let server = Server::start(service, ServeOptions::default()).await;
+    let post = |token: &str| {
+        with_token(get_of("/size").method("POST"), token).body(Full::from(&b"four"[..])).unwrap()
+    };
+    // A request whose body is waited for.
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = format!(
+        "POST /size HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ada}\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n"
+    );
+    tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+    let mut answer = [0; 25];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let (status, refusal) = server.send(post(&phone)).await;
+    assert_eq!(status, 429);
+    assert!(problem(&refusal)["detail"].as_str().unwrap().contains("1 requests of this client"));
+    assert_eq!(server.send(post(&bob)).await.0, 200);
+    tokio::io::AsyncWriteExt::write_all(&mut stream, b"xy").await.unwrap();
+    let mut answer = [0; 12];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    assert_eq!(server.send(post(&phone)).await.0, 200);
+}
+
 fn plain_of(builder: &http::request::Builder) -> Request<Full<Bytes>> {
     let mut request = Request::builder().uri("/size").method("POST").body(empty()).unwrap();
     *request.headers_mut() = builder.headers_ref().unwrap().clone();

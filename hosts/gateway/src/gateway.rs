@@ -124,6 +124,7 @@ impl Gateway {
         let listen_on = options.address.unwrap_or(settings.address);
         check_address(listen_on, &settings)?;
         let sessions_settings = SessionSettings::of(&first);
+        let load = if settings.uncontained_commands { load } else { contained(load) };
         let store_options = StoreOptions::new().with_max_queued(sessions_settings.max_queued);
         let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
         let started = Self::start_on(store.clone(), load, host, options, listen_on).await;
@@ -294,6 +295,11 @@ impl fmt::Debug for Gateway {
 fn sessions_options(settings: &SessionSettings) -> SessionsOptions {
     let SessionSettings { max_runs, max_resumptions, steer, max_idle, .. } = *settings;
     SessionsOptions::new().max_runs(max_runs).max_resumptions(max_resumptions).steer(steer).max_idle(max_idle)
+}
+
+/// Has commands run in the sandbox or not at all, whatever the configuration says: it hides the data directory from them.
+fn contained(load: LoadOptions) -> LoadOptions {
+    load.set("tools.exec.enableSandbox=true").set("tools.exec.sandbox=required")
 }
 
 /// Refuses an address that other machines reach, unless a proxy does TLS.

@@ -23,9 +23,14 @@ pub struct GatewaySettings {
     pub origins: Vec<String>,
     /// The agent that people talk to who have no other. Default: `main`.
     pub agent: String,
-    /// Tools that people other than the owner may use although they reach files, commands, notes or servers: of `fs`, `runtime`, `memory` and `mcp`.
+    /// Tools that people other than the owner may use although they reach files, commands or notes, or have the credentials of this machine's
+    /// user: the groups `fs`, `runtime` and `memory`, `mcp` for those of MCP servers, `plugins` for those of all plugins and channels, or
+    /// the name of a plugin or channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others_may_use: Vec<String>,
+    /// If true, commands may run without a sandbox, as `tools.exec` says. By default none does: the sandbox hides the data directory, in which
+    /// the owner's token and the conversations of all people are.
+    pub uncontained_commands: bool,
 }
 
 impl Default for GatewaySettings {
@@ -37,6 +42,7 @@ impl Default for GatewaySettings {
             origins: Vec::new(),
             agent: "main".to_owned(),
             others_may_use: Vec::new(),
+            uncontained_commands: false,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::matched::{required, text};
 use crate::subcommand::Start;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
+use toolkit::PendingAsk;
 use toolkit::text::{escape_block, escape_line};
 use toolkit_gateway::client::path_part;
 
@@ -99,23 +100,20 @@ pub(super) fn run(request: &AsksRequest, start: &Start<'_>, console: &mut Consol
     Ok(Exit::Success)
 }
 
-/// A question, for a person who decides.
+/// A question, for a person who decides: its code and session, then the whole of it.
 pub(crate) fn shown(ask: &Value) -> String {
     let word = |value: &Value| escape_line(value.as_str().unwrap_or_default()).into_owned();
-    let question = &ask["ask"]["question"];
-    let title = ["title", "message"].into_iter().find_map(|key| question.get(key)?.as_str());
-    let mut text = format!(
-        "{}  {}  (tool `{}`, session {})\n",
-        word(&ask["code"]),
-        escape_line(title.unwrap_or("a question")),
-        word(&ask["ask"]["tool"]),
-        word(&ask["session"]),
-    );
-    let details = question.get("details").and_then(Value::as_str).filter(|details| !details.is_empty());
-    for line in details.map(escape_block).unwrap_or_default().lines() {
-        text.push_str("      ");
-        text.push_str(line);
-        text.push('\n');
+    let mut text = format!("{}  session {}\n", word(&ask["code"]), word(&ask["session"]));
+    match serde_json::from_value::<PendingAsk>(ask["ask"].clone()) {
+        Ok(pending) => text.push_str(&pending.to_text()),
+        // One of a newer gateway: nothing of it is left out.
+        Err(_) => {
+            for line in escape_block(&format!("{:#}", ask["ask"])).lines() {
+                text.push_str("  ");
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
     }
     text
 }

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use toolkit::descriptor::Source;
 use toolkit::inspection::{Inspecting, Inspection, Inspector, Verdict};
 use toolkit::{Caller, Tool};
 
 /// Groups of tools that reach the files, commands and notes of the machine's user.
 const OF_OWNER: [&str; 3] = ["fs", "runtime", "memory"];
-/// The name of the tools of MCP servers, which have the credentials of the machine's user and may do anything.
+/// The word for the tools of MCP servers, which have the credentials of the machine's user and may do anything.
 const OF_SERVERS: &str = "mcp";
+/// The word for the tools of all plugins and channels, which have these credentials, too.
+const OF_PLUGINS: &str = "plugins";
 /// The key under which a caller is marked.
 const EXTRA: &str = "gateway";
 
@@ -21,21 +24,28 @@ pub(super) fn marked(caller: Caller, is_owner: bool) -> Caller {
 /// Refuses tools that are the owner's alone to all other callers, also for calls that tools make themselves.
 #[derive(Debug, Clone)]
 pub(super) struct OwnersTools {
-    groups: BTreeSet<&'static str>,
-    of_servers: bool,
+    others_may_use: BTreeSet<String>,
 }
 
 impl OwnersTools {
-    /// All groups of this kind, but for those that others may use.
+    /// All tools of this kind, but for those that others may use: groups, plugins and channels by their names, `mcp` and `plugins`.
     pub(super) fn but_for(others_may_use: &[String]) -> Self {
-        let is_owners = |group: &&str| !others_may_use.iter().any(|other| other == group);
-        Self { groups: OF_OWNER.into_iter().filter(is_owners).collect(), of_servers: is_owners(&OF_SERVERS) }
+        Self { others_may_use: others_may_use.iter().cloned().collect() }
     }
 
     /// Returns true if people other than the owner may use a tool.
     pub(super) fn admit(&self, tool: &Tool) -> bool {
-        let is_of_server = tool.source().is_remote();
-        !(is_of_server && self.of_servers || tool.groups().any(|group| self.groups.contains(group)))
+        let is_allowed = |word: &str| self.others_may_use.contains(word);
+        let source = match tool.source() {
+            Source::Core | Source::Runtime => true,
+            Source::Plugin { id: name } | Source::Channel { name } => {
+                is_allowed(OF_PLUGINS) || is_allowed(name)
+            }
+            // A client's own, of the session that it is attached to.
+            Source::Client { .. } => true,
+            _ => is_allowed(OF_SERVERS),
+        };
+        source && tool.groups().all(|group| !OF_OWNER.contains(&group) || is_allowed(group))
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn directory(data_dir: &Path) -> PathBuf {
 ///
 /// # Errors
 ///
-/// The directory cannot be made.
+/// The directory cannot be made, or the configured one is in the data directory.
 pub(super) fn of(
     configuration: &Configuration,
     data_dir: &Path,
@@ -33,6 +33,15 @@ pub(super) fn of(
     person: Option<&str>,
 ) -> Result<PathBuf, String> {
     let configured = configuration.agent(agent).workspace;
+    if let Some(workspace) = &configured {
+        check_outside(workspace, data_dir).map_err(|reason| {
+            format!(
+                "the workspace of the agent `{}` {reason}; configure another with `agents.{}.workspace`",
+                agent.escape_debug(),
+                agent.escape_debug()
+            )
+        })?;
+    }
     let is_configured = configured.is_some();
     let mut path = configured.unwrap_or_else(|| directory(data_dir).join(plain(agent)));
     if let Some(person) = person {
@@ -49,6 +58,19 @@ pub(super) fn of(
         })?;
     }
     Ok(path)
+}
+
+/// Refuses a workspace in the data directory: no sandbox hides a directory from the commands that work in it.
+fn check_outside(workspace: &Path, data_dir: &Path) -> Result<(), String> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if !real(workspace).starts_with(real(data_dir)) {
+        return Ok(());
+    }
+    Err(format!(
+        "is {}, in the data directory {}, which holds tokens and the conversations of all people",
+        workspace.display(),
+        data_dir.display()
+    ))
 }
 
 fn make(path: &Path) -> io::Result<()> {
@@ -83,6 +105,19 @@ mod tests {
         let names = ["main", "Main", "..", ".", "a/b", "a%2fb", "é", ""];
         let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
         assert_eq!(plain, ["main", "%4dain", "%2e%2e", "%2e", "a%2fb", "a%252fb", "%c3%a9", ""]);
+    }
+
+    #[test]
+    fn a_workspace_in_the_data_directory_is_refused_by_whatever_path() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let data_dir = directory.path().join("data");
+        std::fs::create_dir_all(data_dir.join("work")).expect("directories");
+        std::fs::create_dir(directory.path().join("data-workspaces")).expect("a directory");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(data_dir.join("work"), directory.path().join("link")).expect("a link");
+        let is_refused = |path: &str| check_outside(&directory.path().join(path), &data_dir).is_err();
+        let paths = ["data", "data/work", "data/work/none", "data-workspaces", "other", "link"];
+        assert_eq!(paths.map(is_refused), [true, true, false, false, false, true]);
     }
 
     #[test]

@@ -49,6 +49,15 @@ async fn send(
         let text = format!("there is no agent `{}`; GET /v1/agents lists them", key.agent().escape_debug());
         return Err(Problem::new(StatusCode::NOT_FOUND, text));
     }
+    if record.is_none() && !caller.is_manager() {
+        let max = state.max_sessions();
+        if state.store().sessions_of(caller.name().to_owned()).await? >= max {
+            let text = format!(
+                "you have {max} sessions, the limit; send to one of them: GET /v1/sessions?archived=true lists them"
+            );
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).with("limit", max));
+        }
+    }
     if sent.text.trim().is_empty() {
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the `text` of a message is empty"));
     }

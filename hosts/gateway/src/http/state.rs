@@ -37,6 +37,8 @@ pub struct About {
 
 /// Requests of a person within ten seconds.
 const MAX_REQUESTS: u32 = 10_000;
+/// Sessions of a person other than the owner.
+const MAX_SESSIONS: u64 = 1_000;
 /// Time after which a stream without an event shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -46,6 +48,7 @@ pub struct HttpState {
     inner: Arc<Inner>,
     keep_alive: Duration,
     max_requests: u32,
+    max_sessions: u64,
 }
 
 struct Inner {
@@ -69,7 +72,12 @@ impl HttpState {
         let started_at = sessions.store().clock().now();
         let about = RwLock::new(Arc::new(about));
         let inner = Inner { sessions, people, transcripts, about, started_at, shutdown };
-        Self { inner: Arc::new(inner), keep_alive: KEEP_ALIVE, max_requests: MAX_REQUESTS }
+        Self {
+            inner: Arc::new(inner),
+            keep_alive: KEEP_ALIVE,
+            max_requests: MAX_REQUESTS,
+            max_sessions: MAX_SESSIONS,
+        }
     }
 
     /// Sets the time after which a stream without an event shows that it is alive, and ends if its token has expired; 15 seconds by default.
@@ -82,6 +90,16 @@ impl HttpState {
     #[must_use]
     pub fn with_max_requests(self, max_requests: u32) -> Self {
         Self { max_requests, ..self }
+    }
+
+    /// Sets the most sessions that a person other than the owner begins; 1,000 by default.
+    #[must_use]
+    pub fn with_max_sessions(self, max_sessions: u64) -> Self {
+        Self { max_sessions, ..self }
+    }
+
+    pub(super) fn max_sessions(&self) -> u64 {
+        self.max_sessions
     }
 
     pub(super) fn max_requests(&self) -> u32 {

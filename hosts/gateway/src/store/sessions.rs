@@ -160,6 +160,16 @@ impl Store {
         self.read(move |connection| listed(connection, &filter)).await
     }
 
+    /// Counts the sessions of a person, archived ones included.
+    pub async fn sessions_of(&self, person: String) -> Result<u64, StoreError> {
+        self.read(move |connection| {
+            let sql = "SELECT count(*) FROM sessions WHERE person = ?1";
+            let count: i64 = connection.prepare_cached(sql)?.query_row([person], |row| row.get(0))?;
+            Ok(count.unsigned_abs())
+        })
+        .await
+    }
+
     /// Finds the session of an agent that has this label and is not archived.
     pub async fn labelled(&self, agent: String, label: String) -> Result<Option<SessionRecord>, StoreError> {
         self.read(move |connection| {

@@ -34,6 +34,8 @@ use crate::common::START;
 
 /// Requests of a person within ten seconds, where [`Gateway::serve_more`] serves.
 const MAX_REQUESTS: u32 = 50;
+/// Sessions of a person, there.
+const MAX_SESSIONS: u64 = 2;
 
 struct Gateway {
     address: SocketAddr,
@@ -99,7 +101,8 @@ impl Gateway {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let more = asks(self.state.clone(), self.questions.clone()).merge(more);
-        let service = service_with(self.state.clone().with_max_requests(MAX_REQUESTS), more);
+        let state = self.state.clone().with_max_requests(MAX_REQUESTS).with_max_sessions(MAX_SESSIONS);
+        let service = service_with(state, more);
         tokio::spawn(toolkit_serve::serve(listener, service, self.shutdown.clone()));
         Self { address, ..self }
     }

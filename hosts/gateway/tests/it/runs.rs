@@ -31,6 +31,21 @@ async fn sessions_take_turns_and_each_runs_one_message_at_a_time() {
 }
 
 #[tokio::test]
+async fn nobody_waits_behind_all_that_another_person_has_sent() {
+    let place = Place::new().await;
+    for (id, peer, person) in
+        [("1", "a", "ada"), ("2", "b", "ada"), ("3", "c", "ada"), ("4", "d", "bob"), ("5", "e", "bob")]
+    {
+        place.store.accept(message(id, peer).with_person(person)).await.unwrap();
+    }
+    let mut order = Vec::new();
+    for _ in 0..5 {
+        order.push(place.claim().await.message.external_id);
+    }
+    assert_eq!(order, ["1", "4", "2", "5", "3"]);
+}
+
+#[tokio::test]
 async fn a_run_that_waits_gives_its_slot_to_another() {
     let place = Place::new().await;
     place.accept("1", "ada").await;

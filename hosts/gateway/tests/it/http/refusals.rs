@@ -114,6 +114,24 @@ async fn every_bad_request_is_answered_with_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn a_person_begins_so_many_sessions_and_the_owner_any_number() {
+    let gateway = Gateway::start().await.serve_more(Router::new()).await;
+    let ada = gateway.person("ada").await;
+    let send = async |person: &str, token: &str, thread: u32| {
+        let path = format!("/v1/sessions/agent:main:local:console:direct:{person}:{thread}/messages");
+        gateway.call("POST", &path, token, Some(json!({ "text": "plain a" }))).await
+    };
+    for thread in [1, 2, 1] {
+        assert_eq!(send("ada", &ada, thread).await.0, 202);
+    }
+    let (status, problem) = send("ada", &ada, 3).await;
+    assert_eq!((status, &problem["limit"]), (429, &json!(2)), "{problem}");
+    for thread in 1..=3 {
+        assert_eq!(send("owner", &gateway.owner, thread).await.0, 202);
+    }
+}
+
+#[tokio::test]
 async fn only_the_header_with_a_token_opens_anything() {
     let gateway = Gateway::start().await;
     let owner = gateway.owner.as_str();

@@ -62,7 +62,13 @@ pub(super) fn of(
 
 /// Refuses a workspace in the data directory: no sandbox hides a directory from the commands that work in it.
 fn check_outside(workspace: &Path, data_dir: &Path) -> Result<(), String> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // A directory that is not there yet counts where it would be made.
+    let real = |path: &Path| {
+        let mut above = path
+            .ancestors()
+            .filter_map(|above| Some(above.canonicalize().ok()?.join(path.strip_prefix(above).ok()?)));
+        above.next().unwrap_or_else(|| path.to_owned())
+    };
     if !real(workspace).starts_with(real(data_dir)) {
         return Ok(());
     }
@@ -116,8 +122,8 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(data_dir.join("work"), directory.path().join("link")).expect("a link");
         let is_refused = |path: &str| check_outside(&directory.path().join(path), &data_dir).is_err();
-        let paths = ["data", "data/work", "data/work/none", "data-workspaces", "other", "link"];
-        assert_eq!(paths.map(is_refused), [true, true, false, false, false, true]);
+        let paths = ["data", "data/work", "data/work/none", "data-workspaces", "other", "link", "link/none"];
+        assert_eq!(paths.map(is_refused), [true, true, true, false, false, true, true]);
     }
 
     #[test]

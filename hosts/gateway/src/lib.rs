@@ -71,11 +71,11 @@ pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{BudgetSettings, GatewaySettings, PeriodLimits, SessionSettings, UsageLimits};
 pub use stand_in::StandIn;
 pub use store::{
-    Acceptance, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, CancelOutcome,
-    Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter, DeliveryState,
-    Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId, FireState, Job, JobChange,
-    JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState, Missed, Moment, NewDelivery,
-    NewJob, NewMessage, NewRequest, NewToken, PersonRecord, Problem, ReserveOutcome, Resumption, Role,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store,
-    StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
+    Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
+    CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
+    DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId, FireState, Job,
+    JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState, Missed, Moment,
+    NewDelivery, NewJob, NewMessage, NewRequest, NewToken, PersonRecord, Problem, ReserveOutcome, Resumption,
+    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
+    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
 };

@@ -42,7 +42,8 @@ mod writer;
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
 pub use asks::{AskOutcome, AskRecord};
 pub use budgets::{
-    BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, ExhaustedBudget, NewRequest, ReserveOutcome,
+    AccountBudget, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, ExhaustedBudget, NewRequest,
+    ReserveOutcome,
 };
 pub use claims::ClaimedFire;
 pub use clock::{Clock, Moment};

@@ -15,7 +15,7 @@ mod listed;
 mod periods;
 
 pub use accounts::{BudgetAccount, BudgetKind};
-pub use listed::{BudgetFilter, BudgetUse, ExhaustedBudget};
+pub use listed::{AccountBudget, BudgetFilter, BudgetUse, ExhaustedBudget};
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toolkit_models::Account;
 
 use crate::settings::{BudgetSettings, PeriodLimits};
@@ -15,7 +15,7 @@ use crate::store::{people, visible};
 use crate::{SessionKey, SessionKind};
 
 /// The kind of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BudgetKind {
     /// Everything together.
@@ -45,6 +45,11 @@ pub struct BudgetAccount {
     pub kind: BudgetKind,
     /// Its name among those of its kind; empty for everything.
     pub name: String,
+}
+
+impl BudgetKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Everything, Self::Agent, Self::Session, Self::Job, Self::Person];
 }
 
 impl BudgetAccount {

@@ -28,13 +28,22 @@ pub struct BudgetFilter {
     pub limit: u32,
 }
 
-/// The use of an account in the day or the month of now.
+/// The use of an account in the day and in the month of now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BudgetUse {
+pub struct AccountBudget {
     /// The account.
     #[serde(flatten)]
     pub account: BudgetAccount,
+    /// The day.
+    pub day: BudgetUse,
+    /// The month.
+    pub month: BudgetUse,
+}
+
+/// The use of an account in a period.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetUse {
     /// The period, such as `2026-11-30` or `2026-11`.
     pub period: String,
     /// When it began.
@@ -80,27 +89,26 @@ const SEEN: &str = "(?1 IS NULL OR kind = 'person' AND name = ?1
         OR kind = 'job' AND name IN (SELECT id FROM jobs WHERE person = ?1))";
 
 impl Store {
-    /// Lists accounts that were used, or have something reserved, in the day and the month of now: in the order of their kind and name, each
-    /// with its day and then its month. Those of everything, and of agents and people who have limits of their own, are there also if they
+    /// Lists accounts that were used, or have something reserved, in the day and the month of now: in the order of their kind and name. Those of everything, and of agents and people who have limits of their own, are there also if they
     /// were not used.
-    pub async fn budget_uses(&self, filter: BudgetFilter) -> Result<Vec<BudgetUse>, StoreError> {
+    pub async fn account_budgets(&self, filter: BudgetFilter) -> Result<Vec<AccountBudget>, StoreError> {
         let (budgets, now) = (self.budgets(), self.clock().now());
         self.read(move |connection| {
             let reading = connection.unchecked_transaction()?;
             let periods = Periods::at(&budgets.timezone, now)?;
-            let mut uses = Vec::new();
-            for account in listed(&reading, &budgets, &periods, &filter)? {
-                for period in [&periods.day, &periods.month] {
-                    uses.push(use_of(&reading, &budgets, &account, period)?);
-                }
-            }
-            Ok(uses)
+            let accounts = listed(&reading, &budgets, &periods, &filter)?;
+            let of_account = |account: BudgetAccount| {
+                let of = |period| use_of(&reading, &budgets, &account, period);
+                let (day, month) = (of(&periods.day)?, of(&periods.month)?);
+                Ok(AccountBudget { account, day, month })
+            };
+            accounts.into_iter().map(of_account).collect()
         })
         .await
     }
 
     /// Lists the budgets that have refused something in the day or the month of now, and would refuse it again: their limit was not raised.
-    /// Of a person, as [`budget_uses`](Self::budget_uses) lists theirs.
+    /// Of a person, as [`account_budgets`](Self::account_budgets) lists theirs.
     pub async fn exhausted_budgets(
         &self,
         seen_by: Option<String>,
@@ -190,7 +198,6 @@ fn use_of(
     let reserved = reserved(connection, account, &period.name)?;
     let limits = accounts::limits(connection, budgets, account)?;
     Ok(BudgetUse {
-        account: account.clone(),
         period: period.name.clone(),
         begins_at: period.begin,
         ends_at: period.end,

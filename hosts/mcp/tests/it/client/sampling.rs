@@ -38,7 +38,7 @@ struct Model {
 }
 
 impl Sampling for Model {
-    fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a> {
+    fn create_message<'a>(&'a self, _: &'a toolkit::Caller, request: &'a Value) -> SamplingAnswer<'a> {
         self.asked.lock().unwrap().push(request.clone());
         Box::pin(async move {
             if self.is_broken {

@@ -1,6 +1,12 @@
 //! Budgets in the store: what is reserved, settled, refused, kept over a crash, and shown.
 #![allow(clippy::unwrap_used)]
 
+mod bench;
+mod endless;
+mod endpoints;
+mod idle;
+mod settings;
+
 use std::process::Command;
 
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use toolkit::Caller;
 pub struct Account {
     /// Its kind, such as `agent`, `session`, `job`, `person` or `part`.
     pub kind: String,
-    /// Its name among those of its kind.
+    /// Its name among those of its kind; empty if it is the only one.
     pub name: String,
 }
 
@@ -31,6 +31,11 @@ impl Account {
         Self::new("session", id)
     }
 
+    /// Returns the account that every request counts against.
+    pub fn everything() -> Self {
+        Self::new("everything", "")
+    }
+
     /// Returns the account of a part of a host that sends requests, such as `page_reader`.
     pub fn part(name: impl Into<String>) -> Self {
         Self::new("part", name)
@@ -40,6 +45,9 @@ impl Account {
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let escape = toolkit::text::escape_line;
+        if self.name.is_empty() {
+            return write!(f, "{}", escape(&self.kind));
+        }
         write!(f, "{} `{}`", escape(&self.kind), escape(&self.name))
     }
 }

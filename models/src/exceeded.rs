@@ -15,6 +15,8 @@ pub enum Measure {
     Cost,
     /// Requests.
     Requests,
+    /// Runs.
+    Runs,
 }
 
 impl Measure {
@@ -23,6 +25,7 @@ impl Measure {
             Self::Tokens => "tokens",
             Self::Cost => "of cost",
             Self::Requests => "requests",
+            Self::Runs => "runs",
         }
     }
 
@@ -37,7 +40,7 @@ impl Measure {
     }
 }
 
-/// A request that is not sent, since it would pass a limit.
+/// A request that is not sent, or a run that does not begin, since it would pass a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -54,10 +57,17 @@ pub struct BudgetExceeded {
     pub used: f64,
     /// The amount that open requests have reserved.
     pub reserved: f64,
-    /// The amount that the request would reserve.
+    /// The amount that the request would reserve, or the run would count.
     pub wanted: f64,
     /// When the period ends, in words.
     pub until: Option<String>,
+}
+
+impl BudgetExceeded {
+    /// Returns true if the request may be sent once requests that are open now have ended.
+    pub fn is_passing(&self) -> bool {
+        self.used + self.wanted <= self.most
+    }
 }
 
 impl fmt::Display for BudgetExceeded {
@@ -67,13 +77,16 @@ impl fmt::Display for BudgetExceeded {
         let period = if period.is_empty() { String::new() } else { format!(" for {period}") };
         write!(
             f,
-            "the budget of {account}{period} is {}, of which {} are used and {} reserved, and the request needs up to {}; ",
+            "the budget of {account}{period} is {}, of which {} are used",
             shown(self.most),
-            shown(self.used),
-            shown(self.reserved),
-            shown(self.wanted),
+            shown(self.used)
         )?;
-        if self.used + self.wanted <= self.most {
+        if *measure != Measure::Runs {
+            let (reserved, wanted) = (shown(self.reserved), shown(self.wanted));
+            write!(f, " and {reserved} reserved, and the request needs up to {wanted}")?;
+        }
+        write!(f, "; ")?;
+        if self.is_passing() {
             return write!(f, "try again when the open requests have ended");
         }
         match &self.until {

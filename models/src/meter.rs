@@ -143,7 +143,7 @@ impl Meter {
         let mut reservation = Reservation { meter: self.clone(), request: Some(request), is_kept: false };
         if let (Some(store), Some(request)) = (&self.0.store, &reservation.request) {
             // Dropping the reservation releases it.
-            store.open(request).await.map_err(|reason| MeterError::Store { reason })?;
+            store.open(request).await?;
         }
         reservation.is_kept = true;
         Ok(reservation)

@@ -1,6 +1,7 @@
 //! The whole of a gateway: from a configuration to a process in which agents live.
 
 mod agents;
+mod budgets;
 mod error;
 mod others;
 mod tool_jobs;
@@ -27,11 +28,11 @@ use toolkit_serve::axum::Router;
 
 use crate::address_file::AddressFile;
 use crate::http::{self, About, HttpState};
-use crate::settings::{GatewaySettings, SessionSettings};
+use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, Sessions, SessionsOptions,
-    StoredJobs,
+    Agents as _, Clock, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, Sessions,
+    SessionsOptions, StoredJobs, StoredMeter,
 };
 use agents::ConfiguredAgents;
 use builtin_tools::automation::JobService;
@@ -51,6 +52,8 @@ pub struct GatewayOptions {
     pub version: String,
     /// Channels besides `local`.
     pub channels: Vec<Arc<dyn SendChannel>>,
+    /// The clock, in place of the system's.
+    pub clock: Option<Clock>,
 }
 
 impl GatewayOptions {
@@ -69,6 +72,12 @@ impl GatewayOptions {
     #[must_use]
     pub fn version(self, version: impl Into<String>) -> Self {
         Self { version: version.into(), ..self }
+    }
+
+    /// Takes times from another clock than the system's.
+    #[must_use]
+    pub fn clock(self, clock: impl Into<Option<Clock>>) -> Self {
+        Self { clock: clock.into(), ..self }
     }
 
     /// Adds a channel.
@@ -125,8 +134,13 @@ impl Gateway {
         check_address(listen_on, &settings)?;
         let sessions_settings = SessionSettings::of(&first);
         let load = if settings.uncontained_commands { load } else { contained(load) };
-        let store_options = StoreOptions::new().with_max_queued(sessions_settings.max_queued);
+        let budgets = budgets::of(&first)?;
+        let mut store_options = StoreOptions::new().with_max_queued(sessions_settings.max_queued);
+        if let Some(clock) = &options.clock {
+            store_options = store_options.with_clock(clock.clone());
+        }
         let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
+        store.set_budgets(budgets);
         let started = Self::start_on(store.clone(), load, host, options, listen_on).await;
         if started.is_err() {
             // The directory is free for another try.
@@ -149,6 +163,8 @@ impl Gateway {
         let address = listener.local_addr().map_err(cannot_listen)?;
         let address_file = AddressFile::write(&data_dir, address).map_err(GatewayError::AddressFile)?;
 
+        // How the requests of an ended process ended is not known.
+        store.settle_open_requests().await.map_err(GatewayError::Store)?;
         let transcripts = transcripts_of(&data_dir);
         let questions = Questions::new(store.clone(), transcripts.clone());
         let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
@@ -161,7 +177,9 @@ impl Gateway {
                     .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
+                    .uses_section(BudgetSettings::SECTION)
             })
+            .meter(StoredMeter::meter(store.clone()))
             .history(true)
             .background_tasks(true)
             .is_kept(is_kept(store.clone()))
@@ -171,7 +189,7 @@ impl Gateway {
                     Err(error) => tracing::error!(%error, "a changed configuration is not used"),
                 }
                 if let Some((state, host)) = reloaded.get() {
-                    tell_agents(state, host);
+                    follow(state, host);
                 }
             })
             .prepare()?;
@@ -205,8 +223,9 @@ impl Gateway {
         let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
-        tell_agents(&http_state, &host);
         let _ = state.set((http_state.clone(), Arc::clone(&host)));
+        // After it can be told of a reload, so that none is missed.
+        follow(&http_state, &host);
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
@@ -320,8 +339,13 @@ fn is_kept(store: Store) -> impl Fn(&str) -> bool + Send + Sync + 'static {
     }
 }
 
-fn tell_agents(state: &HttpState, host: &Host) {
-    let (agents, problems) = agents::listed(host);
+/// Uses the configuration of now.
+fn follow(state: &HttpState, host: &Host) {
+    let (agents, mut problems) = agents::listed(host);
+    match budgets::of(&host.configuration()) {
+        Ok(budgets) => state.store().set_budgets(budgets),
+        Err(error) => problems.push(format!("the budgets of before still count: {error}")),
+    }
     state.set_about(|about| {
         about.agents = agents;
         about.problems = problems;

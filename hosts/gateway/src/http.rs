@@ -35,6 +35,7 @@
 mod agents;
 mod asks;
 mod authenticated;
+mod budgets;
 mod caller;
 mod errors;
 mod events;
@@ -100,6 +101,7 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
 fn routes() -> Router<HttpState> {
     [
         agents::routes(),
+        budgets::routes(),
         events::routes(),
         health::routes(),
         inbox::routes(),

@@ -34,6 +34,7 @@
 
 mod address_file;
 mod backup;
+mod budgets;
 pub mod client;
 mod fail_points;
 mod gateway;
@@ -52,6 +53,7 @@ mod stand_in;
 mod store;
 
 pub use backup::{BackupError, back_up, restore};
+pub use budgets::StoredMeter;
 pub use gateway::{Gateway, GatewayError, GatewayOptions};
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
@@ -66,13 +68,14 @@ pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
 pub use session_tools::{StoredJobs, caller_in};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
-pub use settings::{GatewaySettings, SessionSettings};
+pub use settings::{BudgetSettings, GatewaySettings, PeriodLimits, SessionSettings, UsageLimits};
 pub use stand_in::StandIn;
 pub use store::{
-    Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery,
-    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Fire, FireEnd, FireId,
-    FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
-    Missed, Moment, NewDelivery, NewJob, NewMessage, NewToken, PersonRecord, Problem, Resumption, Role,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store,
-    StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
+    Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
+    CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
+    DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId, FireState, Job,
+    JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState, Missed, Moment,
+    NewDelivery, NewJob, NewMessage, NewRequest, NewToken, PersonRecord, Problem, ReserveOutcome, Resumption,
+    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
+    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
 };

@@ -1,4 +1,8 @@
-//! The sections `gateway` and `sessions` of the configuration.
+//! The sections `gateway`, `sessions` and `budgets` of the configuration.
+
+mod budgets;
+
+pub use budgets::{BudgetSettings, PeriodLimits, UsageLimits};
 
 use std::net::SocketAddr;
 

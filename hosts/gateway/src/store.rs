@@ -12,6 +12,7 @@
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
 mod asks;
+mod budgets;
 mod claims;
 mod clock;
 mod counts;
@@ -40,6 +41,10 @@ mod writer;
 
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
 pub use asks::{AskOutcome, AskRecord};
+pub use budgets::{
+    AccountBudget, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, ExhaustedBudget, NewRequest,
+    ReserveOutcome,
+};
 pub use claims::ClaimedFire;
 pub use clock::{Clock, Moment};
 pub use counts::Counts;
@@ -62,11 +67,12 @@ pub use tokens::{NewToken, TokenRecord};
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+use crate::settings::BudgetSettings;
 use damage::Fault;
 
 use readers::Readers;
@@ -127,6 +133,8 @@ struct Inner {
     writer: Writer,
     readers: Readers,
     last_clean_up: Mutex<Option<CleanUp>>,
+    /// The budgets that count.
+    budgets: RwLock<Arc<BudgetSettings>>,
 }
 
 impl Store {
@@ -154,8 +162,8 @@ impl Store {
             let last_event = events::last(&connection)?;
             let writer = Writer::start(connection, options.clock.clone(), last_event, in_use)?;
             let readers = Readers::new(file.clone());
-            let last_clean_up = Mutex::default();
-            Ok(Self(Arc::new(Inner { file, options, writer, readers, last_clean_up })))
+            let (last_clean_up, budgets) = (Mutex::default(), RwLock::default());
+            Ok(Self(Arc::new(Inner { file, options, writer, readers, last_clean_up, budgets })))
         });
         match opened.await {
             Ok(opened) => opened.map_err(|fault| fault.at(&shown)),

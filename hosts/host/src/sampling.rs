@@ -9,40 +9,30 @@ use toolkit_mcp::{ClientOptions, Sampling, SamplingAnswer};
 use toolkit_models::{AssistantMessage, Message, Meter, Models, Request, StopReason, UserMessage};
 
 /// Adds the model, if a default model is configured.
-pub(crate) fn with(
-    options: ClientOptions,
-    configuration: &Configuration,
-    caller: &Caller,
-    meter: &Meter,
-) -> ClientOptions {
+pub(crate) fn with(options: ClientOptions, configuration: &Configuration, meter: &Meter) -> ClientOptions {
     match Models::new(configuration).and_then(|models| models.get(None)) {
         Ok(model) => {
             let model = AskedModel::new(model, meter, "sampling");
-            options.sampling(Arc::new(ModelSampling { model, caller: caller.clone() }))
+            options.sampling(Arc::new(ModelSampling(model)))
         }
         // Whatever is wrong with the models is a diagnostic; servers are told that there is none.
         Err(_) => options,
     }
 }
 
-struct ModelSampling {
-    model: AskedModel,
-    /// The caller of the host: which of its callers a request is for is not known.
-    caller: Caller,
-}
+struct ModelSampling(AskedModel);
 
 impl fmt::Debug for ModelSampling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ModelSampling").field(&self.model.model.name()).finish()
+        f.debug_tuple("ModelSampling").field(&self.0.model.name()).finish()
     }
 }
 
 impl Sampling for ModelSampling {
-    fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a> {
+    fn create_message<'a>(&'a self, caller: &'a Caller, request: &'a Value) -> SamplingAnswer<'a> {
         Box::pin(async move {
             let request = request_of(request)?;
-            let answer =
-                self.model.ask(Some(&self.caller), &request).await.map_err(|error| error.to_string())?;
+            let answer = self.0.ask(Some(caller), &request).await.map_err(|error| error.to_string())?;
             let stop = match &answer.stop {
                 StopReason::MaxTokens => "maxTokens",
                 StopReason::Refusal | StopReason::ContentFilter => "refusal",
@@ -100,7 +90,7 @@ mod tests {
         ]));
         let meter = Meter::new();
         let asked = AskedModel::new(Arc::clone(&model) as _, &meter, "sampling");
-        let sampling = ModelSampling { model: asked, caller: Caller::new().with_agent("main") };
+        let (sampling, caller) = (ModelSampling(asked), Caller::new().with_agent("main"));
         let text = |text: &str| json!({"type": "text", "text": text});
         let params = json!({
             "messages": [
@@ -110,7 +100,7 @@ mod tests {
             ],
             "systemPrompt": "be brief", "maxTokens": 7, "temperature": 0.5,
         });
-        let answer = sampling.create_message(&params).await.unwrap();
+        let answer = sampling.create_message(&caller, &params).await.unwrap();
         assert_eq!(
             answer,
             json!({"role": "assistant", "content": text("forty-two"), "model": "scripted", "stopReason": "maxTokens"})
@@ -126,9 +116,9 @@ mod tests {
         assert_eq!(request.messages.len(), 3);
         let Message::User(last) = &request.messages[2] else { panic!("{request:?}") };
         assert!(matches!(&last.content[1], Content::Image { mime_type, .. } if mime_type == "image/png"));
-        assert!(sampling.create_message(&params).await.unwrap_err().contains("no credit"));
-        assert!(sampling.create_message(&json!({"messages": []})).await.is_err());
+        assert!(sampling.create_message(&caller, &params).await.unwrap_err().contains("no credit"));
+        assert!(sampling.create_message(&caller, &json!({"messages": []})).await.is_err());
         let unknown = json!({"messages": [{"role": "user", "content": {"type": "video"}}]});
-        assert!(sampling.create_message(&unknown).await.unwrap_err().contains("cannot be read"));
+        assert!(sampling.create_message(&caller, &unknown).await.unwrap_err().contains("cannot be read"));
     }
 }

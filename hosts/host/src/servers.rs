@@ -57,7 +57,7 @@ pub(crate) fn options(
 ) -> ClientOptions {
     let options = ClientOptions::new().workspace(caller.workspace_dir());
     #[cfg(feature = "agent")]
-    let options = crate::sampling::with(options, configuration, caller, meter);
+    let options = crate::sampling::with(options, configuration, meter);
     #[cfg(not(feature = "agent"))]
     let _ = configuration;
     options

@@ -17,6 +17,8 @@ pub struct Budget {
     pub max_cost: Option<f64>,
     /// The most requests.
     pub max_requests: Option<u32>,
+    /// The most runs. It has no effect on requests, which begin none.
+    pub max_runs: Option<u32>,
     /// When the period ends, in words, for refusals.
     pub until: Option<String>,
 }
@@ -55,12 +57,21 @@ impl Budget {
         self
     }
 
-    pub(super) fn is_limited(&self) -> bool {
-        self.max_tokens.is_some() || self.max_cost.is_some() || self.max_requests.is_some()
+    /// Sets the most runs.
+    #[must_use]
+    pub fn max_runs(mut self, runs: impl Into<Option<u32>>) -> Self {
+        self.max_runs = runs.into();
+        self
     }
 
-    /// Returns the limit that a request would pass, beside what is used and what other requests have reserved.
-    pub(super) fn exceeded(
+    /// Returns true if it has a limit.
+    pub fn is_limited(&self) -> bool {
+        let counts = self.max_requests.is_some() || self.max_runs.is_some();
+        counts || self.max_tokens.is_some() || self.max_cost.is_some()
+    }
+
+    /// Returns the first limit that a request or a run would pass, beside what is used and what open requests have reserved.
+    pub fn exceeded(
         &self,
         account: &Account,
         used: &TotalUsage,
@@ -77,7 +88,12 @@ impl Budget {
                 f64::from(usage.requests)
             }),
             (Measure::Cost, self.max_cost.filter(|_| wanted.counted_cost().is_some()), cost),
-        ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 3];
+            (
+                Measure::Runs,
+                self.max_runs.filter(|_| wanted.runs > 0).map(f64::from),
+                |usage: &TotalUsage| f64::from(usage.runs),
+            ),
+        ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 4];
         limits.into_iter().find_map(|(measure, most, of)| {
             let (used, reserved, wanted) = (of(used), of(reserved), of(wanted));
             let most = most.filter(|most| !is_within(used + reserved + wanted, *most))?;

@@ -35,7 +35,12 @@ impl Meter {
             let output = model.most_answer_tokens(request);
             let price = model.price();
             let most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
-            let reservation = self.reserve(scope, most).await.map_err(|error| not_sent(model, error))?;
+            // The store of the meter may wait for other requests to end.
+            let reserving = request.cancel.run_until_cancelled(self.reserve(scope, most)).await;
+            let Some(reserved) = reserving else {
+                return Err(ModelError::Cancelled { partial: Box::default() });
+            };
+            let reservation = reserved.map_err(|error| not_sent(model, error))?;
             let mut sent = Sent { model, input, arrived: 0, price, reservation: Some(reservation) };
             let mut watched = |event: ModelEvent| {
                 sent.watch(&event);

@@ -1,5 +1,6 @@
 //! The records of a meter that a host keeps, so that its counts survive the process.
 
+use super::MeterError;
 use super::usage::TotalUsage;
 use crate::account::Account;
 use serde::{Deserialize, Serialize};
@@ -7,13 +8,13 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 
 /// Future returned by [`MeterStore::open`].
-pub type Opening<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+pub type Opening<'a> = Pin<Box<dyn Future<Output = Result<(), MeterError>> + Send + 'a>>;
 
 /// Where a host keeps the records of a [`Meter`](super::Meter). Records of different requests come in any order; each `settle` comes after
 /// the `open` of its request.
 pub trait MeterStore: Send + Sync + 'static {
-    /// Keeps the record of a request that is about to be sent. The request is sent once the future is ready, and is not sent if it fails;
-    /// the error says why.
+    /// Keeps the record of a request that is about to be sent. The request is sent once the future is ready, and is not sent if it fails.
+    /// A host whose budgets are counted in the store checks them here, and refuses with [`MeterError::Exceeded`].
     fn open<'a>(&'a self, request: &'a OpenRequest) -> Opening<'a>;
 
     /// Takes the record of a request that has ended. It must not block. If it is lost, the reservation stays, and counts.

@@ -15,6 +15,9 @@ pub struct TotalUsage {
     pub tokens: Usage,
     /// How many requests were sent.
     pub requests: u32,
+    /// How many runs of agents and jobs began, where a host counts them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub runs: u32,
     /// How many of them took an unknown number of tokens: the answer broke off, or the provider does not report it. `tokens` and
     /// `cost` are without them.
     pub unknown_requests: u32,
@@ -98,6 +101,7 @@ impl Add for TotalUsage {
         Self {
             tokens: self.tokens + other.tokens,
             requests: self.requests.saturating_add(other.requests),
+            runs: self.runs.saturating_add(other.runs),
             unknown_requests: self.unknown_requests.saturating_add(other.unknown_requests),
             estimated_tokens: self.estimated_tokens.saturating_add(other.estimated_tokens),
             cost: sum(self.cost, other.cost),

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use toolkit::CancellationToken;
 use toolkit_models::{
     Account, AccountPeriod, Answer, AssistantMessage, Budget, Fallback, Measure, Message, Meter, MeterCounts,
-    MeterStore, Model, ModelError, ModelEvent, OpenRequest, Opening, Price, Request, Scope, Scripted,
-    ScriptedReply, SettledRequest, Thinking, TotalUsage, Usage,
+    MeterError, MeterStore, Model, ModelError, ModelEvent, OpenRequest, Opening, Price, Request, Scope,
+    Scripted, ScriptedReply, SettledRequest, Thinking, TotalUsage, Usage,
 };
 
 fn agent() -> Account {
@@ -215,7 +215,7 @@ impl MeterStore for Kept {
         Box::pin(async move {
             tokio::task::yield_now().await;
             if self.fails {
-                return Err("no space is left".to_owned());
+                return Err(MeterError::Store { reason: "no space is left".to_owned() });
             }
             self.counts.lock().unwrap().open(request.clone());
             Ok(())

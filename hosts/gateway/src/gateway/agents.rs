@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::json;
 use toolkit::Caller;
 use toolkit::config::Configuration;
 use toolkit_agent::{Agent, FinalAnswer};
@@ -11,6 +10,7 @@ use toolkit_host::{AgentOptions, Host, HostError};
 
 use super::others::{OwnersTools, marked};
 use super::workspaces;
+use crate::budgets;
 use crate::http::AgentInfo;
 use crate::people::is_owners;
 use crate::sessions::{AgentError, Agents};
@@ -47,9 +47,7 @@ impl ConfiguredAgents {
         caller.agent = configuration.agents().iter().any(|name| name == agent).then(|| agent.to_owned());
         caller.channel = Some(LOCAL_CHANNEL.to_owned());
         caller.sender_id.clone_from(&session.person);
-        if let Some(person) = &session.person {
-            caller = caller.with_extra("accounts", json!({ "person": person }));
-        }
+        caller = budgets::counted_in(caller, &session.key, None);
         if let Some(model) = &session.model {
             caller.model = Some(model.clone());
         }

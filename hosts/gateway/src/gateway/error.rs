@@ -43,6 +43,16 @@ pub enum GatewayError {
     /// The file that tells clients the address cannot be written.
     #[error("cannot write the file with the address, in the data directory: {0}")]
     AddressFile(io::Error),
+    /// A budget is for an agent that is not there, and would limit nothing.
+    #[error(
+        "`budgets.agents.{agent}` is the budget of an agent that is not in the configuration; write the id of one that is: {}", agents.join(", ")
+    )]
+    BudgetOfUnknownAgent {
+        /// The agent.
+        agent: String,
+        /// The agents of the configuration.
+        agents: Vec<String>,
+    },
     /// The store cannot be used.
     #[error(transparent)]
     Store(StoreError),
@@ -60,7 +70,14 @@ pub enum GatewayError {
 impl GatewayError {
     /// Returns true if the configuration is wrong: another start will fail in the same way until a person has changed it.
     pub fn is_of_configuration(&self) -> bool {
-        matches!(self, Self::NoDataDirectory | Self::Configuration(_) | Self::Open { .. } | Self::Host(_))
+        matches!(
+            self,
+            Self::NoDataDirectory
+                | Self::Configuration(_)
+                | Self::BudgetOfUnknownAgent { .. }
+                | Self::Open { .. }
+                | Self::Host(_)
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use toolkit::{CallOptions, ToolCall};
 
 use super::agents::ConfiguredAgents;
+use crate::budgets;
 use crate::schedules::{ToolJobError, ToolJobs};
 use crate::store::{Job, JobWork, Store};
 
@@ -33,6 +34,7 @@ impl ToolJobs for ConfiguredTools {
         };
         // With the rights of the session's person, as an agent there would have them.
         let caller = self.agents.caller(&session).map_err(|error| ToolJobError(error.0))?;
+        let caller = budgets::counted_in(caller, &session.key, Some(&job.id));
         let toolbox = self.agents.host().toolbox(&caller).await;
         let call = ToolCall::new(format!("job-{}", job.id), tool.clone(), arguments.clone());
         let result = toolbox.call_with(call, CallOptions::new().cancel(cancelled)).await;

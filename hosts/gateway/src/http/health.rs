@@ -29,6 +29,7 @@ async fn status(
     query.finish()?;
     let about = state.about();
     let counts = state.store().counts(caller.seen_by()).await?;
+    let exhausted = state.store().exhausted_budgets(caller.seen_by()).await?;
     let mut status = json!({
         "status": if about.problems.is_empty() { "ok" } else { "degraded" },
         "version": about.version,
@@ -39,6 +40,7 @@ async fn status(
         "runs": { "running": counts.running, "waiting": counts.waiting },
         "queued": counts.queued,
         "outbox": counts.outbox,
+        "exhaustedBudgets": exhausted,
     });
     if caller.is_manager() {
         status["problems"] = about.problems.clone().into();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,27 @@ impl Zone {
         let local: DateTime = text.parse().map_err(|_| shown())?;
         let instant = self.first_instant(local).ok_or_else(shown)?;
         Ok(Moment(instant.as_millisecond()))
+    }
+
+    /// Returns the day in which an instant is: its name, such as `2026-11-30`, and the first instants of it and of the next day.
+    pub(crate) fn day_of(&self, time: Moment) -> Option<(String, Moment, Moment)> {
+        let date = self.date_of(time)?;
+        Some((date.to_string(), self.begin_of(date)?, self.begin_of(date.tomorrow().ok()?)?))
+    }
+
+    /// Returns the month in which an instant is: its name, such as `2026-11`, and the first instants of it and of the next month.
+    pub(crate) fn month_of(&self, time: Moment) -> Option<(String, Moment, Moment)> {
+        let first = self.date_of(time)?.first_of_month();
+        let next = first.checked_add(1.month()).ok()?;
+        Some((first.strftime("%Y-%m").to_string(), self.begin_of(first)?, self.begin_of(next)?))
+    }
+
+    fn date_of(&self, time: Moment) -> Option<Date> {
+        Some(self.zone.to_datetime(Timestamp::from_millisecond(time.0).ok()?).date())
+    }
+
+    fn begin_of(&self, date: Date) -> Option<Moment> {
+        Some(Moment(self.first_instant(date.to_datetime(Time::midnight()))?.as_millisecond()))
     }
 
     /// Returns the first instant at which the wall clock shows a time, or has passed it.

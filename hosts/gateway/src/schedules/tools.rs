@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::fail_points;
-use crate::store::{ClaimedFire, FireEnd, Job, Store};
+use crate::store::{ClaimedFire, FireEnd, Job, ReserveOutcome, Store};
 
 /// Time after which a store that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -39,7 +39,10 @@ pub(super) async fn run(
     claimed: ClaimedFire,
     interrupting: CancellationToken,
 ) {
-    let end = call(tools, &claimed, &interrupting).await;
+    let end = match begin(&store, &claimed, &interrupting).await {
+        None => call(tools, &claimed, &interrupting).await,
+        Some(end) => end,
+    };
     fail_points::pass("after_tool_job");
     while let Err(error) = store.end_fire(&claimed.fire.id, end.clone()).await {
         tracing::error!(%error, job = %claimed.job.id, "the end of a fire cannot be stored; the store is tried again");
@@ -47,6 +50,26 @@ pub(super) async fn run(
             () = tokio::time::sleep(RETRY) => {}
             // It is shown as interrupted after the next start.
             () = interrupting.cancelled() => return,
+        }
+    }
+}
+
+/// Counts the run against the budgets. Returns the end of the fire if it does not begin.
+async fn begin(store: &Store, claimed: &ClaimedFire, interrupting: &CancellationToken) -> Option<FireEnd> {
+    let (session, job) = (&claimed.job.session, &claimed.job.id);
+    loop {
+        match store.count_tool_run(session.clone(), job.as_str()).await {
+            Ok(ReserveOutcome::Reserved) => return None,
+            Ok(ReserveOutcome::Refused(exceeded)) => {
+                return Some(FireEnd::Failed(format!("the tool was not called: {exceeded}")));
+            }
+            Err(error) => {
+                tracing::error!(%error, %job, "the run of a job cannot be counted; the store is tried again");
+                tokio::select! {
+                    () = tokio::time::sleep(RETRY) => {}
+                    () = interrupting.cancelled() => return Some(FireEnd::Interrupted),
+                }
+            }
         }
     }
 }

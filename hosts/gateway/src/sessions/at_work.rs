@@ -92,16 +92,16 @@ pub(super) async fn end(
 ) -> Result<(), StoreError> {
     let failed = |reason: &str, consumed| {
         let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
-        let answer = answer(message, &reason, "failed");
+        let answer = NewDelivery::answer(message, &reason, "failed");
         (RunEnd::Failed(reason), consumed, answer)
     };
     let (end, consumed, answer) = match ended {
         Ok(End { result: Some(result), consumed }) => match result.stop_reason {
             StopReason::Finished | StopReason::Answered => {
-                (RunEnd::Answered, consumed, answer(message, &result.summary, "answered"))
+                (RunEnd::Answered, consumed, NewDelivery::answer(message, &result.summary, "answered"))
             }
             StopReason::Cancelled => {
-                (RunEnd::Cancelled, consumed, answer(message, &result.summary, "cancelled"))
+                (RunEnd::Cancelled, consumed, NewDelivery::answer(message, &result.summary, "cancelled"))
             }
             _ => failed(&result.summary, consumed),
         },
@@ -196,12 +196,6 @@ async fn consumed(
         |message: &Message| conversation.consumer(&message.key()).as_deref() == Some(run.as_str());
     let claimed = of_run.into_iter().filter(|message| message.state == MessageState::Claimed);
     Ok(claimed.filter(is_in_transcript).map(|message| message.id).collect())
-}
-
-fn answer(message: &Message, text: &str, outcome: &str) -> Vec<NewDelivery> {
-    let target = message.reply_to.clone();
-    let body = json!({ "text": text, "outcome": outcome });
-    target.map(|target| NewDelivery::new(target, body)).into_iter().collect()
 }
 
 /// Returns the end of a run as its transcript has it, without asking anything. A transcript that cannot be read is tried again.

@@ -224,3 +224,54 @@ CREATE INDEX tokens_by_expiry ON tokens (expires_at) WHERE expires_at IS NOT NUL
 
 -- The sessions of a person, and from them those below.
 CREATE INDEX sessions_by_person ON sessions (person) WHERE person IS NOT NULL;
+
+-- The job for which a run works. Kept with the run.
+CREATE TABLE run_jobs (
+    run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    job TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The use of an account in a day (`2026-11-30`) or a month (`2026-11`). Days are kept 62 days, months 400 days.
+CREATE TABLE budget_usage (
+    kind     TEXT NOT NULL CHECK (kind IN ('everything', 'agent', 'session', 'job', 'person')),
+    name     TEXT NOT NULL,
+    period   TEXT NOT NULL,
+    runs     INTEGER NOT NULL DEFAULT 0,
+    requests INTEGER NOT NULL DEFAULT 0,
+    tokens   INTEGER NOT NULL DEFAULT 0,
+    cost     REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (kind, name, period)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX budget_usage_by_period ON budget_usage (period);
+
+-- The requests that are open, with the use that is reserved for each. Kept until they have ended; what a crash leaves counts as used.
+CREATE TABLE budget_requests (
+    id     TEXT PRIMARY KEY,
+    day    TEXT NOT NULL,
+    month  TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost   REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE budget_request_accounts (
+    request TEXT NOT NULL REFERENCES budget_requests (id) ON DELETE CASCADE,
+    kind    TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    PRIMARY KEY (kind, name, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX budget_request_accounts_by_request ON budget_request_accounts (request);
+
+-- The budgets that refused something, for which the owner was told. Kept as long as the use of their period.
+CREATE TABLE budget_refusals (
+    kind       TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    period     TEXT NOT NULL,
+    measure    TEXT NOT NULL CHECK (measure IN ('tokens', 'cost', 'requests', 'runs')),
+    most       REAL NOT NULL,
+    refused_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, name, period, measure)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX budget_refusals_by_period ON budget_refusals (period);

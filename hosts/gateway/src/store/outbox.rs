@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::clock::Moment;
 use super::damage::Fault;
 use super::ids::RunId;
+use super::inbox::Message;
 use super::named::named;
 use super::target::Target;
 use super::visible::visible;
@@ -43,6 +44,12 @@ impl NewDelivery {
     /// A part that expires after 24 hours.
     pub fn new(target: Target, body: Value) -> Self {
         Self { target, body, expires_in: EXPIRY }
+    }
+
+    /// The answer to a message, where it has somewhere to go.
+    pub(crate) fn answer(message: &Message, text: &str, outcome: &str) -> Vec<Self> {
+        let body = json!({ "text": text, "outcome": outcome });
+        message.reply_to.clone().map(|target| Self::new(target, body)).into_iter().collect()
     }
 
     /// Sets how long it may wait.

@@ -150,6 +150,12 @@ pub(super) fn found(connection: &Connection, name: &str) -> Result<Option<Person
     Ok(connection.prepare_cached(&sql)?.query_row([name], of_row).optional()?)
 }
 
+/// Returns the name of the owner; `None` before the gateway was first started.
+pub(super) fn owner(connection: &Connection) -> Result<Option<String>, Fault> {
+    let sql = "SELECT name FROM people WHERE role = 'owner'";
+    Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?)
+}
+
 /// Adds a person, as part of a command, or returns the one who has the name.
 pub(super) fn add(writing: &Writing<'_>, name: &str, role: Role, agent: &str) -> Result<PersonRecord, Fault> {
     if let Some(person) = found(writing.sql, name)? {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::clock::Moment;
 use super::damage::Fault;
 use super::writer::Writing;
-use super::{Store, StoreError, fires, outbox};
+use super::{Store, StoreError, budgets, fires, outbox};
 
 /// Time for which consumed messages, and deliveries in their last state, are kept.
 const KEPT_MESSAGES: Duration = Duration::from_hours(30 * 24);
@@ -45,7 +45,7 @@ impl Store {
     /// rows these were. Zero means that nothing is left to do.
     ///
     /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they expired,
-    /// questions seven days after their time is over, the newest 100,000 events seven days. Rows that wait are never removed.
+    /// questions seven days after their time is over, the newest 100,000 events seven days, the use of days 62 days and of months 400 days. Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         let (at, removed) = self.write(clean_up).await?;
         let mut last = self.0.last_clean_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,6 +96,7 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
             ] {
                 removed += writing.sql.prepare_cached(sql)?.execute(params![before, MAX_REMOVED])?;
             }
+    removed += budgets::forget_old(writing, MAX_REMOVED)?;
     removed += writing
                 .sql
                 .prepare_cached(

@@ -38,6 +38,21 @@ pub(super) fn is_blocked(connection: &Connection, session: &SessionKey) -> Resul
     Ok(connection.prepare_cached(&sql)?.query_row([session], |row| row.get(0))?)
 }
 
+/// Returns a session and those above it, from below, each with its person. One that is not there is alone.
+pub(super) fn with_those_above(
+    connection: &Connection,
+    session: &SessionKey,
+) -> Result<Vec<(SessionKey, Option<String>)>, Fault> {
+    let sql = format!("WITH RECURSIVE {ABOVE} SELECT key, person FROM above");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut found = rows.collect::<Result<Vec<_>, _>>()?;
+    if found.is_empty() {
+        found.push((session.clone(), None));
+    }
+    Ok(found)
+}
+
 impl Store {
     /// Returns true if a session is one of a person, or stands below one.
     pub async fn is_visible_to(&self, key: SessionKey, person: String) -> Result<bool, StoreError> {

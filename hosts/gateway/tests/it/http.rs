@@ -3,6 +3,7 @@
 
 mod access;
 mod asks;
+mod budgets;
 mod conversations;
 mod isolation;
 mod refusals;

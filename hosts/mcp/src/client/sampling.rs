@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit::{Ask, ToolContext, descriptor::Source};
+use toolkit::{Ask, Caller, ToolContext, descriptor::Source};
 
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
@@ -18,13 +18,13 @@ const MAX_SHOWN: usize = 8_000;
 
 /// A model that servers may use, each time a person lets them.
 pub trait Sampling: fmt::Debug + Send + Sync {
-    /// Requests an answer from the model. `request` has the parameters of the protocol's `sampling/createMessage`, and the
-    /// returned value is its result.
+    /// Requests an answer from the model for the caller of the tool that the server works for. `request` has the parameters of the
+    /// protocol's `sampling/createMessage`, and the returned value is its result.
     ///
     /// # Errors
     ///
     /// Why there is no answer. The server gets it.
-    fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a>;
+    fn create_message<'a>(&'a self, caller: &'a Caller, request: &'a Value) -> SamplingAnswer<'a>;
 }
 
 /// Future returned by [`Sampling::create_message`].
@@ -57,7 +57,8 @@ pub(super) async fn answer(
         tracing::info!(server, "it may not use the model: {error}");
         ErrorData::invalid_request("the user did not let this server use the model", None)
     })?;
-    let answer = model.create_message(&request).await.map_err(|why| ErrorData::internal_error(why, None))?;
+    let answer = model.create_message(context.caller(), &request).await;
+    let answer = answer.map_err(|why| ErrorData::internal_error(why, None))?;
     serde_json::from_value(answer).map_err(|error| {
         ErrorData::internal_error(format!("the model's answer is no message: {error}"), None)
     })

@@ -3,6 +3,7 @@
 use crate::client::{Host, shell};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use toolkit::Caller;
 use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit_mcp::{Sampling, SamplingAnswer};
 
@@ -34,11 +35,14 @@ done
 #[derive(Debug, Default)]
 struct Model {
     asked: Mutex<Vec<Value>>,
+    /// The sessions for whose calls it was asked.
+    sessions: Mutex<Vec<Option<String>>>,
     is_broken: bool,
 }
 
 impl Sampling for Model {
-    fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a> {
+    fn create_message<'a>(&'a self, caller: &'a Caller, request: &'a Value) -> SamplingAnswer<'a> {
+        self.sessions.lock().unwrap().push(caller.session_id.clone());
         self.asked.lock().unwrap().push(request.clone());
         Box::pin(async move {
             if self.is_broken {
@@ -89,6 +93,8 @@ async fn the_model_is_used_where_a_person_lets_it() {
     let asked = std::mem::take(&mut *model.asked.lock().unwrap());
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0]["messages"][0]["content"]["text"], "what is it?");
+    // Whose tool the server works for is known: its usage counts for them.
+    assert_eq!(*model.sessions.lock().unwrap(), [Some("s".to_owned())]);
 }
 
 #[tokio::test]

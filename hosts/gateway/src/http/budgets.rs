@@ -1,0 +1,55 @@
+//! `/v1/budgets`: what was used, and how much may be.
+
+use serde_json::{Value, json};
+use toolkit_serve::Problem;
+use toolkit_serve::axum::extract::State;
+use toolkit_serve::axum::http::StatusCode;
+use toolkit_serve::axum::routing::get;
+use toolkit_serve::axum::{Json, Router};
+
+use super::caller::Caller;
+use super::query::Query;
+use super::state::HttpState;
+use crate::store::{BudgetAccount, BudgetFilter, BudgetKind};
+
+/// The accounts of one page, if nothing else is asked for, and at most.
+const PAGE: (u32, u32) = (50, 500);
+
+pub(super) fn routes() -> Router<HttpState> {
+    Router::new().route("/v1/budgets", get(list))
+}
+
+async fn list(
+    State(state): State<HttpState>,
+    caller: Caller,
+    mut query: Query,
+) -> Result<Json<Value>, Problem> {
+    let limit = query.number("limit", 1, PAGE.1)?.unwrap_or(PAGE.0);
+    let filter = BudgetFilter {
+        kind: query.named("kind")?,
+        seen_by: caller.seen_by(),
+        after: query.one("after")?.map(|after| account(&after)).transpose()?,
+        limit: limit + 1,
+    };
+    query.finish()?;
+    let store = state.store();
+    let mut budgets = store.account_budgets(filter).await?;
+    let has_more = budgets.len() > limit as usize;
+    budgets.truncate(limit as usize);
+    let mut answer = json!({ "timezone": store.budgets().timezone, "budgets": budgets, "hasMore": has_more });
+    if has_more && let Some(last) = budgets.last() {
+        answer["next"] = format!("{}/{}", last.account.kind.name(), last.account.name).into();
+    }
+    Ok(Json(answer))
+}
+
+/// Reads an account as `next` names it.
+fn account(text: &str) -> Result<BudgetAccount, Problem> {
+    let named = text.split_once('/').and_then(|(kind, name)| {
+        let kind = BudgetKind::ALL.into_iter().find(|known| known.name() == kind)?;
+        Some(BudgetAccount::new(kind, name))
+    });
+    named.ok_or_else(|| {
+        Problem::new(StatusCode::BAD_REQUEST, "the parameter `after` is the `next` of the page before")
+    })
+}

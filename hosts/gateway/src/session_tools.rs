@@ -11,6 +11,8 @@ mod spawning;
 pub use jobs::StoredJobs;
 pub use sessions::{SessionDirectory, SessionTools};
 
+use std::fmt;
+
 use toolkit::{Caller, ToolContext, ToolError, ToolErrorKind};
 
 use crate::store::{Problem, SessionRecord, Store, StoreError, Target};
@@ -44,12 +46,18 @@ async fn run_of(store: &Store, session: &SessionKey) -> Result<Option<(RunId, Op
 
 /// Names the call for which a row is written, and no other: a call that is made again after a crash has the same name. The model's calls are named
 /// by their transcript and answer; those that a tool makes, by the run.
-async fn call_origin(store: &Store, ctx: &ToolContext, calling: &SessionRecord) -> Result<String, ToolError> {
+async fn call_origin(
+    store: &Store,
+    ctx: &ToolContext,
+    calling: &SessionRecord,
+    request: &impl fmt::Debug,
+) -> Result<String, ToolError> {
     if let Some(turn) = ctx.turn() {
         return Ok(origin_of(turn, ctx.call_id()));
     }
     match run_of(store, &calling.key).await? {
-        Some((run, _)) => Ok(format!("run/{run}/{}/{}", ctx.session_key(), ctx.call_id())),
+        // An id of a call may come again in a run, but not with the same request by chance.
+        Some((run, _)) => Ok(format!("run/{run}/{}/{request:?}", ctx.call_id())),
         // Outside of a run, nothing is made again.
         None => Ok(format!("call/{}/{}", random()?, ctx.call_id())),
     }

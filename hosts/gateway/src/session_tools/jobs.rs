@@ -50,7 +50,7 @@ impl StoredJobs {
         if let Some(timeout) = fields.timeout {
             job = job.with_timeout(timeout);
         }
-        job = job.with_origin(call_origin(&self.0, ctx, &calling).await?);
+        job = job.with_origin(call_origin(&self.0, ctx, &calling, &fields).await?);
         if let Some((_, Some(target))) = run_of(&self.0, &calling.key).await? {
             job = job.with_reply_to(target);
         }

@@ -48,5 +48,5 @@ impl SessionTools {
 }
 
 fn text(result: &impl Serialize) -> String {
-    serde_json::to_string(result).unwrap_or_default()
+    serde_json::to_string_pretty(result).unwrap_or_default()
 }

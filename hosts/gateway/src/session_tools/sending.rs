@@ -25,6 +25,7 @@ impl SessionTools {
     ) -> Result<SendResult, ToolError> {
         let store = self.store();
         let calling = calling(store, ctx).await?;
+        let origin = call_origin(store, ctx, &calling, &request).await?;
         let Some(target) = self.target(&calling, request.to).await? else {
             return Ok(result(SendOutcome::Forbidden, None, Err(FORBIDDEN.to_owned())));
         };
@@ -34,7 +35,7 @@ impl SessionTools {
             from: calling.key.clone(),
             to: to.clone(),
             text: shown(&calling, &request.message),
-            origin: call_origin(store, ctx, &calling).await?,
+            origin,
             waits,
         });
         let (id, wait) = match sent.await {

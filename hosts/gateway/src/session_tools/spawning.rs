@@ -15,6 +15,7 @@ impl SessionTools {
     ) -> Result<SpawnedSession, ToolError> {
         let store = self.store();
         let calling = calling(store, ctx).await?;
+        let origin = call_origin(store, ctx, &calling, &request).await?;
         let settings = self.directory().await.settings();
         let agent = request.agent_id.unwrap_or_else(|| calling.key.agent().to_owned());
         if !self.usable_agents(&calling).await?.iter().any(|usable| usable.id == agent) {
@@ -29,7 +30,7 @@ impl SessionTools {
         let run = run_of(store, &calling.key).await?;
         let outcome = store.spawn(NewSpawn {
             parent: calling.key.clone(),
-            origin: call_origin(store, ctx, &calling).await?,
+            origin,
             agent,
             person: calling.person.clone().or_else(|| is_owners(&calling).then(|| OWNER.to_owned())),
             prompt: request.prompt,

@@ -153,7 +153,9 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     let key = SessionKey::sub(&spawn.agent, RunId::random()?.as_str());
     let key = key.map_err(|error| Fault::Refused(error.to_string()))?;
     if let Some(label) = &spawn.label {
-        sessions::check_label(writing.sql, &key, label)?;
+        // The session that has it may be another person's.
+        let taken = |_| Fault::Refused(format!("the label `{label}` is taken; take another one"));
+        sessions::check_label(writing.sql, &key, label).map_err(taken)?;
     }
     sessions::ensure(writing, &key, spawn.person.as_deref(), Some(&spawn.parent))?;
     let result_to = spawn.result_to.as_ref().map(serde_json::to_string).transpose()?;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod at_work;
+mod between;
 mod common;
 mod crashes;
 mod cron_tool;

@@ -2,8 +2,10 @@
 
 mod agents;
 mod budgets;
+mod directory;
 mod error;
 mod others;
+mod process;
 mod tool_jobs;
 mod upkeep;
 mod workspaces;
@@ -31,12 +33,15 @@ use crate::http::{self, About, HttpState};
 use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, Clock, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, Sessions,
-    SessionsOptions, StoredJobs, StoredMeter,
+    Agents as _, Clock, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, SessionTools,
+    Sessions, SessionsOptions, StoredJobs, StoredMeter,
 };
 use agents::ConfiguredAgents;
-use builtin_tools::automation::JobService;
+use builtin_tools::automation::{GatewayService, JobService};
+use builtin_tools::sessions::SessionService;
+use directory::HostDirectory;
 use others::OwnersTools;
+use process::Process;
 use tool_jobs::ConfiguredTools;
 
 /// Time for calls, hooks and MCP servers at the end.
@@ -110,6 +115,7 @@ pub struct Gateway {
     shutdown: CancellationToken,
     /// Cancelled when somebody asks it to stop.
     stop_asked: CancellationToken,
+    process: Process,
     _upkeep: AbortOnDropHandle<()>,
 }
 
@@ -169,12 +175,17 @@ impl Gateway {
         let questions = Questions::new(store.clone(), transcripts.clone());
         let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
         let reloaded = Arc::clone(&state);
+        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
+        let session_tools = SessionTools::new(store.clone(), transcripts.clone());
+        let process = Process::new(store.clone(), Arc::clone(&state), stop_asked.clone());
         let host = host(load)
             .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
                     .ask_store(Arc::new(questions.clone()))
                     .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
+                    .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
+                    .shared_service(Arc::new(process.clone()) as Arc<dyn GatewayService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
                     .uses_section(BudgetSettings::SECTION)
@@ -205,12 +216,14 @@ impl Gateway {
         let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
         questions.begin().await.map_err(GatewayError::Store)?;
         // From here on runs go on: nothing that follows fails, but for the schedules.
-        let agents = Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone()));
+        let agents =
+            Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone(), session_tools.clone()));
         let of_agents = Arc::clone(&agents);
         let of_agents = move |session: &SessionRecord| of_agents.agent(session);
         let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;
         let sessions = sessions.map_err(GatewayError::Store)?;
         questions.give_slots_of(&sessions);
+        session_tools.begin(&sessions, HostDirectory::new(&host));
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -220,7 +233,6 @@ impl Gateway {
             }
         };
 
-        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
         let _ = state.set((http_state.clone(), Arc::clone(&host)));
@@ -250,6 +262,7 @@ impl Gateway {
             serving: Mutex::new(Some(serving)),
             shutdown,
             stop_asked,
+            process,
             _upkeep: AbortOnDropHandle::new(tokio::spawn(upkeep::clean_up(store))),
         })
     }
@@ -279,9 +292,14 @@ impl Gateway {
         workspaces::directory(data_dir)
     }
 
-    /// Waits until the owner asks it to stop, over HTTP.
+    /// Waits until the owner asks it to stop, over HTTP, or an agent asks it to restart.
     pub async fn stop_asked(&self) {
         self.stop_asked.cancelled().await;
+    }
+
+    /// Returns true if an agent asked it to restart: whoever runs it starts another one after [`stop`](Self::stop).
+    pub fn wants_restart(&self) -> bool {
+        self.process.wants_restart()
     }
 
     /// Begins nothing more, lets runs under way end within a time, and interrupts the rest, which go on at the next start. Then everything

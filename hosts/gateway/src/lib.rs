@@ -66,16 +66,19 @@ pub use recurrence::{
 };
 pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
-pub use session_tools::{StoredJobs, caller_in};
+pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
-pub use settings::{BudgetSettings, GatewaySettings, PeriodLimits, SessionSettings, UsageLimits};
+pub use settings::{
+    AgentScopes, BudgetSettings, GatewaySettings, PeriodLimits, Scope, SessionSettings, UsageLimits,
+};
 pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
     CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
     DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId, FireState, Job,
     JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState, Missed, Moment,
-    NewDelivery, NewJob, NewMessage, NewRequest, NewToken, PersonRecord, Problem, ReserveOutcome, Resumption,
-    Role, RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome,
-    Store, StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
+    NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, PersonRecord, Problem,
+    ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter,
+    SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Target,
+    TokenRecord, WaitCycle,
 };

@@ -9,9 +9,9 @@ mod rights;
 mod window;
 mod wrong_tokens;
 
-pub(crate) use rights::is_owners;
 pub(crate) use window::Window;
 
+pub(crate) use rights::is_owners;
 pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};
 
 use std::collections::{HashMap, HashSet};

@@ -9,6 +9,11 @@ pub const LOCAL_CHANNEL: &str = "local";
 /// The account of that channel.
 pub const LOCAL_ACCOUNT: &str = "console";
 
+/// Returns true for a session of the owner.
+pub(crate) fn is_owners(session: &SessionRecord) -> bool {
+    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
+}
+
 /// A person, with the role that counts for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
@@ -93,11 +98,6 @@ impl Person {
             Role::User => false,
         }
     }
-}
-
-/// Returns true for a session of the owner, who may use all tools and is told everything.
-pub(crate) fn is_owners(session: &SessionRecord) -> bool {
-    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod at_work;
+mod between;
 mod budgets;
 mod common;
 mod crashes;

@@ -1,0 +1,124 @@
+//! Which sessions a session sees.
+
+use serde_json::{Value, json};
+use toolkit_gateway::{PeerKind, Scope, SessionKey};
+
+use super::{Bench, key, person};
+
+fn keys(listed: &Value) -> Vec<String> {
+    let sessions = listed["sessions"].as_array().unwrap().iter();
+    let mut keys: Vec<_> =
+        sessions.map(|session| session["sessionKey"].as_str().unwrap().to_owned()).collect();
+    keys.sort();
+    keys
+}
+
+fn sorted<const N: usize>(expected: [&SessionKey; N]) -> Vec<String> {
+    let mut keys: Vec<_> = expected.iter().map(ToString::to_string).collect();
+    keys.sort();
+    keys
+}
+
+#[tokio::test]
+async fn each_scope_shows_its_sessions() {
+    let bench = Bench::new(1).await;
+    let ada = person("ada");
+    let thread = SessionKey::peer("main", "chat", "one", PeerKind::Direct, "ada", Some("t")).unwrap();
+    let of_other = SessionKey::person("other", "ada").unwrap();
+    let below = SessionKey::sub("main", "1").unwrap();
+    let group = SessionKey::peer("main", "chat", "one", PeerKind::Group, "g", None).unwrap();
+    let own = Some("ada".to_owned());
+    bench.store().open_session(thread.clone(), own.clone(), None).await.unwrap();
+    bench.store().open_session(of_other.clone(), own.clone(), None).await.unwrap();
+    bench.store().open_session(below.clone(), own, Some(ada.clone())).await.unwrap();
+    bench.store().open_session(group.clone(), None, None).await.unwrap();
+    let list = async |key: &SessionKey| keys(&bench.call(key, "sessions_list", json!({})).await.unwrap());
+    for (scope, expected) in [
+        (Scope::Own, sorted([&ada])),
+        (Scope::Tree, sorted([&ada, &below])),
+        (Scope::Agent, sorted([&ada, &below, &thread])),
+        (Scope::All, sorted([&ada, &below, &thread, &of_other])),
+    ] {
+        bench.set(|settings| settings.visibility = scope);
+        assert_eq!(list(&ada).await, expected, "{scope:?}");
+        assert_eq!(list(&group).await, sorted([&group]), "{scope:?}");
+        // What is listed can be read, and nothing else.
+        for key in [&ada, &below, &thread, &of_other, &group, &person("bob"), &key("main")] {
+            let read = bench.call(&ada, "session_status", json!({ "sessionKey": key })).await;
+            assert_eq!(read.is_ok(), expected.contains(&key.to_string()), "{scope:?} {key}");
+        }
+    }
+    let all = [
+        &ada,
+        &below,
+        &thread,
+        &of_other,
+        &group,
+        &person("bob"),
+        &key("main"),
+        &key("other"),
+        &key("third"),
+    ];
+    assert_eq!(list(&key("main")).await, sorted(all), "the owner sees all");
+    bench.set(|settings| settings.owner_visibility = Scope::Tree);
+    assert_eq!(list(&key("main")).await, sorted([&key("main")]));
+}
+
+#[tokio::test]
+async fn a_list_is_narrowed_and_has_messages() {
+    let bench = Bench::new(1).await;
+    bench.answer(&person("ada"), "plain one").await;
+    bench.answer(&person("ada"), "plain two").await;
+    let list = async |arguments: Value| bench.call(&key("main"), "sessions_list", arguments).await.unwrap();
+    let listed = list(json!({ "kinds": ["direct"], "messageLimit": 2, "limit": 1 })).await;
+    let ada = &listed["sessions"][0];
+    assert_eq!((&ada["sessionKey"], &ada["messageCount"]), (&json!(person("ada")), &json!(4)));
+    assert_eq!((&ada["kind"], &ada["status"]), (&json!("direct"), &json!("idle")));
+    let texts: Vec<_> = ada["messages"].as_array().unwrap().iter().map(|message| &message["text"]).collect();
+    assert_eq!(texts, ["plain two", "answer to plain two"]);
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(keys(&list(json!({ "filter": "active" })).await), [""; 0]);
+    let id = bench.tell(&key("other"), super::call("hold", &json!({ "id": "x" }))).await;
+    crate::agents::in_time(bench.ledger.held.cancelled()).await;
+    assert_eq!(keys(&list(json!({ "filter": "active" })).await), [key("other").to_string()]);
+    bench.ledger.released.cancel();
+    bench.ended(id).await;
+    let history = json!({ "sessionKey": person("ada"), "limit": 3 });
+    let history = bench.call(&key("main"), "sessions_history", history).await.unwrap();
+    assert_eq!((history["messages"].as_array().unwrap().len(), &history["hasMore"]), (3, &json!(true)));
+    let history = json!({ "sessionKey": key("other"), "includeTools": true });
+    let history = bench.call(&key("main"), "sessions_history", history).await.unwrap();
+    assert_eq!(history["messages"][1]["toolCalls"][0]["name"], "hold");
+    assert_eq!(
+        history["messages"][2],
+        json!({ "role": "tool", "text": "held x", "truncated": null, "toolCalls": null })
+    );
+}
+
+#[tokio::test]
+async fn an_error_does_not_say_that_a_session_is_there() {
+    let bench = Bench::new(1).await;
+    for tool in ["session_status", "sessions_history"] {
+        let error = async |key: SessionKey| {
+            let error = bench.call(&person("ada"), tool, json!({ "sessionKey": key })).await.unwrap_err();
+            error.replace(key.as_str(), "KEY")
+        };
+        assert_eq!(error(person("bob")).await, error(person("nobody")).await);
+    }
+    let own = bench.call(&person("ada"), "session_status", json!({})).await.unwrap();
+    assert_eq!(
+        (&own["sessionKey"], &own["agentId"], &own["status"]),
+        (&json!(person("ada")), &json!("main"), &json!("idle"))
+    );
+    let agents = async |key: &SessionKey| {
+        let agents = bench.call(key, "agents_list", json!({})).await.unwrap()["agents"].clone();
+        agents
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|agent| agent["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(agents(&person("ada")).await, ["main"]);
+    assert_eq!(agents(&key("main")).await, ["main", "other", "third"]);
+}

@@ -1,0 +1,160 @@
+//! Messages from one session to another.
+
+use serde_json::json;
+use toolkit_gateway::{RunState, Scope, SessionStatus};
+
+use super::{Bench, call, key, person, send};
+use crate::agents::{in_time, until};
+
+#[tokio::test]
+async fn an_answer_comes_back_although_there_is_one_slot() {
+    let bench = Bench::new(1).await;
+    let answer = bench.answer(&key("main"), send(&person("ada"), "plain hello", 600)).await;
+    assert!(
+        answer.contains(r#""outcome": "ok""#) && answer.contains("answer to Message from the session"),
+        "{answer}"
+    );
+    assert!(answer.contains("`agent:main:main`") && answer.contains("plain hello"), "{answer}");
+    assert_eq!(bench.store().waits().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn whoever_does_not_wait_is_told_at_once() {
+    let bench = Bench::new(1).await;
+    let answer = bench.answer(&key("main"), send(&person("ada"), "plain hello", 0)).await;
+    assert!(answer.contains(r#""outcome": "accepted""#), "{answer}");
+    bench.quiet().await;
+    let ada = bench.store().session(person("ada")).await.unwrap().unwrap();
+    assert_eq!(ada.message_count, 2, "the message and its answer");
+    let shown = bench.call(&key("main"), "sessions_history", json!({ "sessionKey": person("ada") })).await;
+    assert!(shown.unwrap()["messages"][1]["text"].as_str().unwrap().contains("plain hello"));
+}
+
+#[tokio::test]
+async fn the_end_of_the_waiting_does_not_end_the_run() {
+    let bench = Bench::new(2).await;
+    let answer =
+        bench.answer(&key("main"), send(&person("ada"), &call("hold", &json!({ "id": "x" })), 1)).await;
+    assert!(answer.contains(r#""outcome": "timeout""#), "{answer}");
+    assert_eq!(bench.store().waits().await.unwrap(), []);
+    let run = bench.store().run_in_flight(person("ada")).await.unwrap().expect("it goes on");
+    bench.ledger.released.cancel();
+    bench.quiet().await;
+    let run = bench.store().run(&run.id).await.unwrap().unwrap();
+    assert_eq!((run.state, run.answer.as_deref()), (RunState::Answered, Some("results: held x")));
+}
+
+#[tokio::test]
+async fn a_run_that_fails_or_is_cancelled_is_an_error() {
+    let bench = Bench::new(1).await;
+    bench.store().open_session(key("none"), None, None).await.unwrap();
+    let answer = bench.answer(&key("main"), send(&key("none"), "plain", 600)).await;
+    assert!(
+        answer.contains(r#""outcome": "error""#) && answer.contains("there is no agent `none`"),
+        "{answer}"
+    );
+    let id = bench.tell(&key("main"), send(&key("other"), &call("hold", &json!({ "id": "x" })), 600)).await;
+    in_time(bench.ledger.held.cancelled()).await;
+    assert!(bench.sessions.cancel(key("other")).await.unwrap());
+    let (_, answer) = bench.ended(id).await;
+    assert!(answer.contains(r#""outcome": "error""#) && answer.contains("the run was cancelled"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_label_names_a_session_of_an_agent() {
+    let bench = Bench::new(1).await;
+    bench.store().label(key("other"), Some("reports".to_owned())).await.unwrap();
+    let to = |agent: &str| {
+        call("sessions_send", &json!({ "label": "reports", "agentId": agent, "message": "plain hello" }))
+    };
+    let answer = bench.answer(&key("main"), to("other")).await;
+    assert!(answer.contains(r#""outcome": "ok""#), "{answer}");
+    let answer = bench.answer(&key("main"), to("third")).await;
+    assert!(answer.contains(r#""outcome": "forbidden""#), "{answer}");
+}
+
+#[tokio::test]
+async fn what_a_person_may_not_see_is_told_as_what_is_not_there() {
+    let bench = Bench::new(1).await;
+    let mut answers = Vec::new();
+    for to in [person("bob"), key("main"), person("nobody")] {
+        let answer = bench.answer(&person("ada"), send(&to, "plain hello", 600)).await;
+        assert!(answer.contains(r#""outcome": "forbidden""#), "{answer}");
+        answers.push(answer);
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1);
+    for key in [person("bob"), key("main")] {
+        assert_eq!(bench.store().session(key).await.unwrap().unwrap().message_count, 0);
+    }
+    assert_eq!(bench.store().session(person("nobody")).await.unwrap(), None, "none was made");
+}
+
+#[tokio::test]
+async fn the_session_that_receives_allows_it_too() {
+    let bench = Bench::new(1).await;
+    bench.set(|settings| {
+        settings.agents.entry("other".to_owned()).or_default().accepts = Some(Scope::Tree);
+    });
+    let answer = bench.answer(&key("main"), send(&key("other"), "plain hello", 600)).await;
+    assert!(answer.contains(r#""outcome": "forbidden""#), "{answer}");
+    let answer = bench.answer(&key("main"), send(&key("third"), "plain hello", 600)).await;
+    assert!(answer.contains(r#""outcome": "ok""#), "{answer}");
+}
+
+/// The sessions of a cycle, as a refusal shows it.
+fn path(agents: &[&str]) -> String {
+    agents.iter().map(|agent| key(agent).to_string()).collect::<Vec<_>>().join(" → ")
+}
+
+#[tokio::test]
+async fn a_cycle_of_waits_is_refused_with_its_path() {
+    let bench = Bench::new(1).await;
+    let (main, other, third) = (key("main"), key("other"), key("third"));
+    let answer = bench.answer(&main, send(&main, "plain", 600)).await;
+    assert!(
+        answer.contains(&path(&["main", "main"])) && answer.contains(r#""outcome": "error""#),
+        "{answer}"
+    );
+    let answer = bench.answer(&main, send(&other, &send(&main, "plain", 600), 600)).await;
+    assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+    let longer = send(&other, &send(&third, &send(&main, "plain", 600), 600), 600);
+    let answer = bench.answer(&main, longer).await;
+    assert!(answer.contains(&path(&["third", "main", "other", "third"])), "{answer}");
+    // Nothing was sent, and without waiting it is.
+    assert_eq!(bench.store().session(main.clone()).await.unwrap().unwrap().message_count, 6);
+    let answer = bench.answer(&main, send(&other, &send(&main, "plain back", 0), 600)).await;
+    assert!(answer.contains("accepted"), "{answer}");
+    bench.quiet().await;
+    assert_eq!(bench.store().session(main).await.unwrap().unwrap().message_count, 10);
+    assert_eq!(bench.store().waits().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_sub_agent_of_a_run_waits_for_the_session_of_the_run() {
+    let bench = Bench::new(1).await;
+    let (main, other) = (key("main"), key("other"));
+    let delegate =
+        |task: String| call("delegate", &json!({ "task": task, "context": "c", "expected_outcome": "e" }));
+    let answer = bench.answer(&main, delegate(send(&main, "plain", 600))).await;
+    assert!(answer.contains(&path(&["main", "main"])), "{answer}");
+    let answer = bench.answer(&main, delegate(send(&other, &send(&main, "plain", 600), 600))).await;
+    assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+    let answer = bench.answer(&main, send(&other, &delegate(send(&main, "plain", 600)), 600)).await;
+    assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_waits_for_nobody() {
+    let bench = Bench::new(1).await;
+    let id = bench.tell(&key("main"), send(&key("other"), &call("hold", &json!({ "id": "x" })), 600)).await;
+    in_time(bench.ledger.held.cancelled()).await;
+    let main = bench.store().session(key("main")).await.unwrap().unwrap();
+    assert_eq!(main.status, SessionStatus::Waiting);
+    assert!(bench.sessions.cancel(key("main")).await.unwrap());
+    assert_eq!(bench.ended(id).await.0, RunState::Cancelled);
+    until(bench.store(), || async { bench.store().waits().await.unwrap().is_empty() }).await;
+    bench.ledger.released.cancel();
+    bench.quiet().await;
+    assert!(bench.answer(&key("third"), "plain").await.contains("plain"), "the slot is free");
+}

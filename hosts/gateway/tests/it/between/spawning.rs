@@ -1,0 +1,165 @@
+//! Sessions of sub-agents.
+
+use serde_json::{Value, json};
+use toolkit_gateway::{
+    DeliveryState, MessageKind, Role, RunState, SessionFilter, SessionKey, SessionKind, SessionRecord,
+};
+
+use super::{Bench, call, key, person};
+use crate::agents::{in_time, until};
+use crate::common::target;
+
+fn spawn(arguments: &Value) -> String {
+    call("sessions_spawn", arguments)
+}
+
+impl Bench {
+    async fn subs(&self) -> Vec<SessionRecord> {
+        let filter = SessionFilter { kinds: vec![SessionKind::Sub], ..SessionFilter::default() };
+        self.store().sessions(filter).await.unwrap()
+    }
+
+    /// The answers that a session gave to results of its sub-agents.
+    async fn answers_to_results(&self, key: &SessionKey) -> Vec<String> {
+        let sent = self.store().deliveries(DeliveryState::Prepared, 1_000).await.unwrap();
+        let to_key = sent.iter().rev().filter(|part| part.target == target(key.as_str()));
+        let texts = to_key.map(|part| part.body["text"].as_str().unwrap().to_owned());
+        texts.filter(|text| text.contains("ub-agent `")).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_result_arrives_as_a_message_of_the_session_above() {
+    let bench = Bench::new(1).await;
+    let task = json!({ "prompt": "plain task", "label": "helper", "thinking": "low", "model": "large", "runTimeoutSeconds": 600 });
+    let answer = bench.answer(&person("ada"), spawn(&task)).await;
+    bench.quiet().await;
+    let subs = bench.subs().await;
+    assert_eq!(subs.len(), 1);
+    let sub = &subs[0];
+    assert!(answer.contains(sub.key.as_str()), "{answer}");
+    assert_eq!((sub.parent.as_ref(), sub.person.as_deref()), (Some(&person("ada")), Some("ada")));
+    assert_eq!((sub.label.as_deref(), sub.model.as_deref()), (Some("helper"), Some("large")));
+    assert_eq!(
+        (sub.thinking.as_deref(), sub.agents_above.as_slice()),
+        (Some("low"), ["main".to_owned()].as_slice())
+    );
+    let expected =
+        format!("answer to Result of the sub-agent `{}` (helper):\n\nanswer to plain task", sub.key);
+    assert_eq!(bench.answers_to_results(&person("ada")).await, [expected]);
+}
+
+#[tokio::test]
+async fn a_result_says_why_there_is_none() {
+    let bench = Bench::new(2).await;
+    let held = call("hold", &json!({ "id": "x" }));
+    bench.answer(&key("main"), spawn(&json!({ "prompt": held, "runTimeoutSeconds": 1 }))).await;
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&key("main")).await;
+    assert!(answers[0].contains("failed: the run took longer than its limit of 1 s"), "{answers:?}");
+    bench.answer(&key("main"), spawn(&json!({ "prompt": held }))).await;
+    until(bench.store(), || async { bench.subs().await.iter().any(|sub| sub.is_running) }).await;
+    let sub = bench.subs().await.into_iter().find(|sub| sub.is_running).unwrap().key;
+    assert!(bench.sessions.cancel(sub.clone()).await.unwrap());
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&key("main")).await;
+    assert!(answers[1].contains(&format!("`{sub}` was cancelled")), "{answers:?}");
+}
+
+#[tokio::test]
+async fn children_and_depth_are_bounded() {
+    let bench = Bench::new(4).await;
+    bench.set(|settings| (settings.max_children, settings.max_depth) = (1, 1));
+    let held = call("hold", &json!({ "id": "x" }));
+    let two = [spawn(&json!({ "prompt": held })), spawn(&json!({ "prompt": "plain" }))].join("\n");
+    let answer = bench.answer(&key("main"), two).await;
+    assert!(answer.contains("1 sub-agents of this session are at work"), "{answer}");
+    bench.ledger.released.cancel();
+    bench.quiet().await;
+    bench.answer(&key("main"), spawn(&json!({ "prompt": spawn(&json!({ "prompt": "plain" })) }))).await;
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&key("main")).await;
+    assert!(answers[1].contains("this session cannot begin sub-agents: the limit is 1"), "{answers:?}");
+    assert_eq!(bench.subs().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_result_goes_up_each_level() {
+    let bench = Bench::new(2).await;
+    bench.answer(&key("main"), spawn(&json!({ "prompt": spawn(&json!({ "prompt": "plain deep" })) }))).await;
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&key("main")).await;
+    assert_eq!(answers.len(), 2, "of its own run, and of that on the result below: {answers:?}");
+    assert!(answers[1].contains("plain deep"), "{answers:?}");
+    assert_eq!(bench.subs().await.iter().map(|sub| sub.agents_above.len()).max(), Some(2));
+    assert!(bench.subs().await.iter().all(|sub| sub.person.as_deref() == Some("owner")));
+}
+
+#[tokio::test]
+async fn the_end_of_a_run_by_a_person_ends_what_it_began() {
+    let bench = Bench::new(4).await;
+    let held = call("hold", &json!({ "id": "x" }));
+    let id = bench.tell(&person("ada"), [spawn(&json!({ "prompt": held })), held].join("\n")).await;
+    in_time(async {
+        // Both hold; the store does not hear of it.
+        while bench.ledger.lines().len() < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    assert!(bench.sessions.cancel(person("ada")).await.unwrap());
+    assert_eq!(bench.ended(id).await.0, RunState::Cancelled);
+    bench.quiet().await;
+    assert_eq!(bench.answers_to_results(&person("ada")).await, [""; 0], "the person ended it");
+    assert_eq!(bench.store().session(person("ada")).await.unwrap().unwrap().message_count, 1);
+}
+
+#[tokio::test]
+async fn a_blocked_person_has_no_sub_agents() {
+    let bench = Bench::new(4).await;
+    let store = bench.store();
+    store.add_person("ada".to_owned(), Role::User, "main".to_owned()).await.unwrap();
+    bench.answer(&person("ada"), spawn(&json!({ "prompt": call("hold", &json!({ "id": "x" })) }))).await;
+    in_time(bench.ledger.held.cancelled()).await;
+    store.block_person("ada".to_owned(), true).await.unwrap();
+    let error = bench.call(&person("ada"), "sessions_spawn", json!({ "prompt": "plain" })).await.unwrap_err();
+    assert!(error.contains("blocked"), "{error}");
+    bench.sessions.cancel(person("ada")).await.unwrap();
+    bench.quiet().await;
+    assert_eq!(bench.answers_to_results(&person("ada")).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_agent_label_or_model_that_is_not_there_is_refused() {
+    let bench = Bench::new(1).await;
+    let spawn = async |key: &SessionKey, arguments: Value| {
+        bench.call(key, "sessions_spawn", arguments).await.unwrap_err()
+    };
+    let error = spawn(&person("ada"), json!({ "prompt": "x", "agentId": "other" })).await;
+    let missing = spawn(&person("ada"), json!({ "prompt": "x", "agentId": "nobody" })).await;
+    assert_eq!(error.replace("other", "nobody"), missing);
+    let error = spawn(&person("ada"), json!({ "prompt": "x", "model": "small" })).await;
+    assert!(error.contains("there is no model `small`"), "{error}");
+    bench.store().label(person("bob"), Some("taken".to_owned())).await.unwrap();
+    let error = spawn(&person("ada"), json!({ "prompt": "x", "label": "taken" })).await;
+    assert!(error.contains("the label `taken` is taken") && !error.contains("bob"), "{error}");
+    assert!(bench.subs().await.is_empty());
+}
+
+#[tokio::test]
+async fn results_do_not_count_against_the_queue() {
+    let bench = Bench::new(2).await;
+    let id = bench.tell(&key("main"), call("hold", &json!({ "id": "x" }))).await;
+    in_time(bench.ledger.held.cancelled()).await;
+    for number in 0..100 {
+        bench.tell(&key("main"), format!("plain {number}")).await;
+    }
+    bench.call(&key("main"), "sessions_spawn", json!({ "prompt": "plain task" })).await.unwrap();
+    until(bench.store(), || async {
+        let queued = bench.store().queued(key("main")).await.unwrap();
+        queued.len() == 101 && queued[100].kind == MessageKind::Result
+    })
+    .await;
+    bench.ledger.released.cancel();
+    bench.ended(id).await;
+}

@@ -140,6 +140,7 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
             AgentError(format!("the run {other} has taken the message, and did not end; send it again"));
         return Err(conversation.end_of(&other).map_or(Failure::Agent(before), |_| Failure::AnsweredBefore));
     }
+    give_back(inner, run, message, conversation).await?;
     let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
         Ok(receipt) => receipt,
@@ -182,6 +183,21 @@ async fn consumed(
         |message: &Message| conversation.consumer(&message.key()).as_deref() == Some(run.as_str());
     let claimed = of_run.into_iter().filter(|message| message.state == MessageState::Claimed);
     Ok(claimed.filter(is_in_transcript).map(|message| message.id).collect())
+}
+
+/// Lets messages wait again that an ended process had given to the run, and that are not in its transcript: no later one may reach the run before
+/// them.
+async fn give_back(
+    inner: &Inner,
+    run: &RunId,
+    first: &Message,
+    conversation: &Conversation,
+) -> Result<(), StoreError> {
+    let of_run = inner.store.messages_of(run).await?.into_iter();
+    let given = of_run.filter(|message| message.id != first.id && message.state == MessageState::Claimed);
+    let given = given.filter(|message| conversation.consumer(&message.key()).is_none());
+    let given: Vec<MessageId> = given.map(|message| message.id).collect();
+    if given.is_empty() { Ok(()) } else { inner.store.give_back(run, given).await }
 }
 
 fn answer(message: &Message, text: &str, outcome: &str) -> Vec<NewDelivery> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolkit_gateway::{
     Acceptance, CancelOutcome, EventFilter, MessageId, MessageState, RunState, SessionKey, Sessions,
-    SessionsOptions, Store, StoreOptions,
+    SessionsOptions, SteerOutcome, Store, StoreOptions,
 };
 use toolkit_models::Scripted;
 
@@ -328,4 +328,34 @@ async fn a_message_that_a_run_has_taken_before_a_crash_is_not_answered_twice() {
     let next = work.send("plain", "ada").await;
     assert_eq!(work.ended(next).await, answered("answer to plain"));
     assert_eq!(work.ledger.lines(), ["hold a"]);
+}
+
+#[tokio::test]
+async fn a_message_that_was_on_its_way_to_a_run_at_a_crash_is_not_overtaken() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), StoreOptions::new()).await.unwrap();
+    let accept = async |id| match store.accept(message(id, "ada")).await.unwrap() {
+        Acceptance::Accepted { id } => id,
+        other => panic!("{other:?}"),
+    };
+    let first = accept("hold a").await;
+    let run = store.claim(1).await.unwrap().unwrap().run;
+    let second = accept("plain b").await;
+    assert_eq!(store.steer(&run, second).await.unwrap(), SteerOutcome::Steered);
+    // The process ended here.
+    store.close().await;
+    drop(store);
+
+    let work = Work::at(directory, SessionsOptions::new()).await;
+    in_time(work.ledger.held.cancelled()).await;
+    let third = work.send("plain c", "ada").await;
+    assert_eq!(
+        (work.state(second).await, work.state(third).await),
+        (MessageState::Queued, MessageState::Queued)
+    );
+    work.ledger.released.cancel();
+    assert_eq!(work.ended(first).await, answered("answer to hold a"));
+    let (_, answers) = work.ended(second).await;
+    assert!(answers[0].starts_with("answer to plain b"), "{answers:?}");
+    work.ended(third).await;
 }

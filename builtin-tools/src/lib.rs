@@ -10,12 +10,13 @@
 //!
 //! | feature | tools |
 //! |---|---|
-//! | `automation` | [`cron`](automation::cron()), hidden where the host has no [`JobService`](automation::JobService) |
+//! | `automation` | [`cron`](automation::cron()), hidden where the host has no [`JobService`](automation::JobService), [`gateway`](automation::gateway()), hidden without a [`GatewayService`](automation::GatewayService) |
 //! | `canvas` | [`canvas`](canvas::canvas()) |
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `media` | [`image`](media::image()), [`tts`](media::tts()), [`transcribe`](media::transcribe()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //! | `browser` | [`browser`](browser::browser()) |
+//! | `sessions` | [`sessions_list`](sessions::sessions_list), [`sessions_history`](sessions::sessions_history), [`sessions_send`](sessions::sessions_send), [`sessions_spawn`](sessions::sessions_spawn), [`session_status`](sessions::session_status), [`agents_list`](sessions::agents_list), hidden where the host has no [`SessionService`](sessions::SessionService) |
 //! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
 //! The configuration of the tools is in [`config`], whichever of them are enabled. With any features, this crate also registers names that
@@ -28,7 +29,7 @@
 //! | `group:web` | `web_search`, `web_fetch` |
 //! | `group:ui` | `browser`, `canvas` |
 //! | `group:media` | `image`, `tts`, `transcribe` |
-//! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status` |
+//! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status`, `agents_list` |
 //! | `group:messaging` | `message` |
 //! | `group:automation` | `cron`, `gateway` |
 //! | profile `minimal` | `session_status` |
@@ -38,16 +39,15 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list` and `nodes`: tools with these names are planned, so the names are not
-//! reported as unknown.
+//! Lists may also name `nodes`: a tool with this name is planned, so the name is not reported as unknown.
 //!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `canvas`, `cron`, `edit`,
-//! `exec`, `glob`, `grep`, `image`, `process`, `read`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for
-//! planned tools: `agents_list`, `delegate`, `gateway`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
-//! `sessions_send`, `sessions_spawn`. A program that links a plugin with a tool or an id of the name of a planned tool does not
+//! plugin can have one as its id. That holds for tools that are switched off too: `agents_list`, `apply_patch`, `bash`, `browser`, `canvas`, `cron`,
+//! `edit`, `exec`, `gateway`, `glob`, `grep`, `image`, `process`, `read`, `session_status`, `sessions_history`, `sessions_list`, `sessions_send`,
+//! `sessions_spawn`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for planned tools: `delegate`, `message`, `nodes`.
+//! A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
 #[cfg(feature = "automation")]
@@ -63,6 +63,8 @@ pub mod fs;
 pub mod media;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+#[cfg(feature = "sessions")]
+pub mod sessions;
 #[cfg(feature = "web")]
 pub mod web;
 
@@ -87,6 +89,7 @@ mod steps;
     feature = "fs",
     feature = "media",
     feature = "runtime",
+    feature = "sessions",
     feature = "web"
 ))]
 mod titles;

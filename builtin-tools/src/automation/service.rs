@@ -1,4 +1,4 @@
-//! The service behind `cron`.
+//! The services behind `cron` and `gateway`.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use toolkit::prelude::*;
 
-/// Future returned by a [`JobService`].
+/// Future returned by a [`JobService`] or a [`GatewayService`].
 pub type JobAnswer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>;
 
 /// Keeps the jobs of callers, and runs them at their times.
@@ -174,4 +174,47 @@ pub struct JobRun {
     pub result: Option<String>,
     /// When it ended.
     pub ended_at: Option<String>,
+}
+
+/// Tells the status of the host, and restarts it.
+pub trait GatewayService: Send + Sync + 'static {
+    /// Returns the status, as far as the caller's person may see it.
+    fn status<'a>(&'a self, ctx: &'a ToolContext) -> JobAnswer<'a, GatewayStatus>;
+
+    /// Checks that the caller may restart the host. It changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` if a restart is not enabled, or the caller's person may not ask for one.
+    fn check_restart<'a>(&'a self, ctx: &'a ToolContext) -> JobAnswer<'a, ()>;
+
+    /// Asks for a restart, which lets other runs end and does not wait for the run that asks. Returns at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_restart`](Self::check_restart).
+    fn restart<'a>(&'a self, ctx: &'a ToolContext) -> JobAnswer<'a, ()>;
+}
+
+/// The status of a host.
+#[toolkit::args]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayStatus {
+    /// The version of the program.
+    pub version: String,
+    /// `ok`, or `degraded` if something does not work.
+    pub health: String,
+    /// When it began.
+    pub started_at: String,
+    /// The sessions that the caller's person may see and that are not archived.
+    pub sessions: u64,
+    /// The runs under way in them.
+    pub runs: u64,
+    /// The messages that wait in them.
+    pub queued: u64,
+    /// What does not work, for the owner alone.
+    pub problems: Vec<String>,
+    /// True if this session may restart it.
+    pub restart_enabled: bool,
 }

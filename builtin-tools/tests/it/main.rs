@@ -24,5 +24,6 @@ mod patch_modes;
 mod patch_taken_back;
 mod reserved;
 mod ripgrep;
+mod sessions;
 mod unread;
 mod web;

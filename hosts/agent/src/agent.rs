@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolkit::{Approver, Caller, Tool, ToolError, Toolkit, files::FileChange, views::StepTypes};
-use toolkit_models::{IntoModel, Meter, Model, Thinking};
+use toolkit::{Approver, Caller, Tool, ToolCall, ToolError, Toolkit, files::FileChange, views::StepTypes};
+use toolkit_models::{IntoModel, Meter, Model, Thinking, ToolOutput};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
 ///
@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     pub(crate) within: Option<Arc<BTreeSet<String>>>,
     /// Returns true for the tools that it may use, of those.
     pub(crate) admits: Option<Admits>,
+    /// Finds results of calls that were interrupted.
+    pub(crate) recovery: Option<Recovery>,
     /// The questions of all agents of one run.
     pub(crate) questions: OpenQuestions,
     /// The run of the agent that delegated.
@@ -73,6 +75,16 @@ pub(crate) struct Inner {
 
 /// Returns true for a tool that an agent may use.
 pub(crate) type Admits = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
+
+/// Finds the result of a call of a turn that had begun when the program ended.
+pub(crate) type Recovery = Arc<dyn Fn(&str, &ToolCall) -> Option<ToolOutput> + Send + Sync>;
+
+impl Inner {
+    /// Returns the result of a call of a turn that was interrupted, if the host knows it. Blocks.
+    pub(crate) fn recovered(&self, turn: &str, call: &ToolCall) -> Option<ToolOutput> {
+        self.recovery.as_ref().and_then(|recovery| recovery(turn, call))
+    }
+}
 
 /// The run of the agent that delegated, as far as its sub-agent refers to it.
 #[derive(Clone)]
@@ -142,6 +154,18 @@ impl AgentBuilder {
     #[must_use]
     pub fn tools(mut self, admits: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
         self.0.admits = Some(Arc::new(admits));
+        self
+    }
+
+    /// Has a function look for the result of a call that had begun when a crash, or an interruption, ended its run: where it finds none, the model is
+    /// told that the call was interrupted. It gets the [turn](toolkit::CallOptions::turn) and the call, and may block: for a host whose tools store
+    /// what they do under these names.
+    #[must_use]
+    pub fn recovery(
+        mut self,
+        recovery: impl Fn(&str, &ToolCall) -> Option<ToolOutput> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.recovery = Some(Arc::new(recovery));
         self
     }
 
@@ -233,6 +257,7 @@ impl Agent {
             meter: Meter::new(),
             within: None,
             admits: None,
+            recovery: None,
             questions: OpenQuestions::new(),
             parent: None,
         })

@@ -269,7 +269,10 @@ impl Session {
         if begins_segment && let Some(begin) = session.journal.segment(&session.header, &session.files)? {
             begin()?;
         }
-        let lost = session.journal.conversation.pending().map(|pending| (pending.answer, pending.lost()));
+        let lost = session.journal.conversation.pending().map(|pending| {
+            let turn = session.header.turn(pending.answer);
+            (pending.answer, pending.lost_but_for(|call| agent.0.recovered(&turn, call)))
+        });
         if let Some((answer, lost)) = lost {
             for (call, output) in lost {
                 session.journal.record(&Record::Result {

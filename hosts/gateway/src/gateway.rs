@@ -1,8 +1,10 @@
 //! The whole of a gateway: from a configuration to a process in which agents live.
 
 mod agents;
+mod directory;
 mod error;
 mod others;
+mod process;
 mod tool_jobs;
 mod upkeep;
 mod workspaces;
@@ -30,12 +32,15 @@ use crate::http::{self, About, HttpState};
 use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, Sessions, SessionsOptions,
-    StoredJobs,
+    Agents as _, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, SessionTools, Sessions,
+    SessionsOptions, StoredJobs,
 };
 use agents::ConfiguredAgents;
-use builtin_tools::automation::JobService;
+use builtin_tools::automation::{GatewayService, JobService};
+use builtin_tools::sessions::SessionService;
+use directory::HostDirectory;
 use others::OwnersTools;
+use process::Process;
 use tool_jobs::ConfiguredTools;
 
 /// Time for calls, hooks and MCP servers at the end.
@@ -101,6 +106,7 @@ pub struct Gateway {
     shutdown: CancellationToken,
     /// Cancelled when somebody asks it to stop.
     stop_asked: CancellationToken,
+    process: Process,
     _upkeep: AbortOnDropHandle<()>,
 }
 
@@ -152,12 +158,17 @@ impl Gateway {
         let questions = Questions::new(store.clone(), transcripts.clone());
         let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
         let reloaded = Arc::clone(&state);
+        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
+        let session_tools = SessionTools::new(store.clone(), transcripts.clone());
+        let process = Process::new(store.clone(), Arc::clone(&state), stop_asked.clone());
         let host = host(load)
             .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
                     .ask_store(Arc::new(questions.clone()))
                     .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
+                    .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
+                    .shared_service(Arc::new(process.clone()) as Arc<dyn GatewayService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
             })
@@ -186,12 +197,14 @@ impl Gateway {
         let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
         questions.begin().await.map_err(GatewayError::Store)?;
         // From here on runs go on: nothing that follows fails, but for the schedules.
-        let agents = Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone()));
+        let agents =
+            Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone(), session_tools.clone()));
         let of_agents = Arc::clone(&agents);
         let of_agents = move |session: &SessionRecord| of_agents.agent(session);
         let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;
         let sessions = sessions.map_err(GatewayError::Store)?;
         questions.give_slots_of(&sessions);
+        session_tools.begin(&sessions, HostDirectory::new(&host));
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -201,7 +214,6 @@ impl Gateway {
             }
         };
 
-        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
         tell_agents(&http_state, &host);
@@ -230,6 +242,7 @@ impl Gateway {
             serving: Mutex::new(Some(serving)),
             shutdown,
             stop_asked,
+            process,
             _upkeep: AbortOnDropHandle::new(tokio::spawn(upkeep::clean_up(store))),
         })
     }
@@ -259,9 +272,14 @@ impl Gateway {
         workspaces::directory(data_dir)
     }
 
-    /// Waits until the owner asks it to stop, over HTTP.
+    /// Waits until the owner asks it to stop, over HTTP, or an agent asks it to restart.
     pub async fn stop_asked(&self) {
         self.stop_asked.cancelled().await;
+    }
+
+    /// Returns true if an agent asked it to restart: whoever runs it starts another one after [`stop`](Self::stop).
+    pub fn wants_restart(&self) -> bool {
+        self.process.wants_restart()
     }
 
     /// Begins nothing more, lets runs under way end within a time, and interrupts the rest, which go on at the next start. Then everything

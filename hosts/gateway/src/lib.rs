@@ -64,15 +64,16 @@ pub use recurrence::{
 };
 pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
-pub use session_tools::{StoredJobs, caller_in};
+pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
-pub use settings::{GatewaySettings, SessionSettings};
+pub use settings::{AgentScopes, GatewaySettings, Scope, SessionSettings};
 pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AskOutcome, AskRecord, CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery,
     DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, Fire, FireEnd, FireId,
     FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
-    Missed, Moment, NewDelivery, NewJob, NewMessage, NewToken, PersonRecord, Problem, Resumption, Role,
-    RunEnd, RunId, RunRecord, RunState, SessionFilter, SessionRecord, SessionStatus, SteerOutcome, Store,
-    StoreError, StoreOptions, Target, TokenRecord, WaitCycle,
+    Missed, Moment, NewDelivery, NewJob, NewMessage, NewSend, NewSpawn, NewToken, PersonRecord, Problem,
+    Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter, SessionRecord,
+    SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Target, TokenRecord,
+    WaitCycle,
 };

@@ -11,6 +11,7 @@ mod wrong_tokens;
 
 pub(crate) use window::Window;
 
+pub(crate) use rights::is_owners;
 pub use rights::{LOCAL_ACCOUNT, LOCAL_CHANNEL, Person};
 
 use std::collections::{HashMap, HashSet};

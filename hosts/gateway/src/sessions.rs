@@ -22,7 +22,7 @@ pub(crate) use slots::Slots;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -98,6 +98,17 @@ impl SessionsOptions {
 #[derive(Clone)]
 pub struct Sessions(Arc<Inner>);
 
+/// Sessions that are held by somebody else.
+#[derive(Clone)]
+pub(crate) struct WeakSessions(Weak<Inner>);
+
+impl WeakSessions {
+    /// Returns the sessions, if they are still there.
+    pub(crate) fn upgrade(&self) -> Option<Sessions> {
+        self.0.upgrade().map(Sessions)
+    }
+}
+
 struct Inner {
     store: Store,
     agents: Arc<dyn Agents>,
@@ -105,6 +116,10 @@ struct Inner {
     conversations: OpenConversations,
     /// Runs in flight that were cancelled.
     cancelled: Mutex<HashSet<RunId>>,
+    /// Runs that this process does.
+    at_work: Mutex<HashSet<RunId>>,
+    /// Runs that a planned stop does not wait for.
+    undrained: Mutex<HashSet<RunId>>,
     /// How many runs of an ended process have no slot yet.
     recovering: AtomicUsize,
     /// The task that begins runs.
@@ -151,6 +166,8 @@ impl Sessions {
             options,
             conversations: OpenConversations::new(options.max_idle),
             cancelled: Mutex::default(),
+            at_work: Mutex::default(),
+            undrained: Mutex::default(),
             recovering: AtomicUsize::new(0),
             dispatching: Mutex::default(),
             changed: Notify::new(),
@@ -165,7 +182,12 @@ impl Sessions {
         &self.0.store
     }
 
-    /// The slots of runs that wait for a person.
+    /// The sessions, as long as somebody else holds them.
+    pub(crate) fn downgrade(&self) -> WeakSessions {
+        WeakSessions(Arc::downgrade(&self.0))
+    }
+
+    /// The slots of runs that wait for a person or another session.
     pub(crate) fn slots(&self) -> Slots {
         Slots::new(&self.0)
     }
@@ -179,17 +201,22 @@ impl Sessions {
         let session = message.session().clone();
         let accepted = self.0.store.accept(message).await?;
         if let Acceptance::Accepted { id } = accepted {
-            if let Err(error) = self.steer(&session, id).await {
-                // It is stored, and waits for a run of its own.
-                tracing::warn!(%error, "a message did not reach the run under way");
-            }
-            self.0.changed.notify_waiters();
+            self.handed_in(&session, id).await;
         }
         Ok(accepted)
     }
 
     /// Looks for messages that were stored by a command other than that of [`send`](Self::send).
     pub(crate) fn notify(&self) {
+        self.0.changed.notify_waiters();
+    }
+
+    /// Lets a message begin a run, or reach the one under way, that a command other than that of [`send`](Self::send) has stored.
+    pub(crate) async fn handed_in(&self, session: &SessionKey, id: MessageId) {
+        if let Err(error) = self.steer(session, id).await {
+            // It is stored, and waits for a run of its own.
+            tracing::warn!(%error, "a message did not reach the run under way");
+        }
         self.0.changed.notify_waiters();
     }
 
@@ -208,11 +235,18 @@ impl Sessions {
         Ok(())
     }
 
-    /// Cancels the run of a session that is in flight. Returns false if there is none.
+    /// Cancels the run of a session that is in flight, and what its sub-agents do. Returns false if nothing is in flight.
     pub async fn cancel(&self, session: SessionKey) -> Result<bool, StoreError> {
-        let Some(run) = self.0.store.run_in_flight(session.clone()).await? else { return Ok(false) };
-        self.cancel_run(&run).await?;
-        Ok(true)
+        let run = self.store().run_in_flight(session.clone()).await?;
+        if let Some(run) = &run {
+            self.cancel_run(run).await?;
+        }
+        // After its own: it begins nothing more.
+        let below = self.0.store.cancel_below(session).await?;
+        for run in &below {
+            self.cancel_noted(run).await?;
+        }
+        Ok(run.is_some() || !below.is_empty())
     }
 
     /// Takes a message back that waits, or cancels the run that it began.
@@ -223,7 +257,7 @@ impl Sessions {
             && record.message == id
             && record.ended_at.is_none()
         {
-            self.cancel_run(&record).await?;
+            self.cancel(record.session).await?;
         }
         Ok(outcome)
     }
@@ -231,6 +265,10 @@ impl Sessions {
     async fn cancel_run(&self, run: &RunRecord) -> Result<(), StoreError> {
         // Noted first: its conversation may not be open yet, and the process may end before the run does.
         self.0.store.note_cancelled(&run.id).await?;
+        self.cancel_noted(run).await
+    }
+
+    async fn cancel_noted(&self, run: &RunRecord) -> Result<(), StoreError> {
         self.0.cancelled().insert(run.id.clone());
         if let Some(conversation) = self.0.conversations.get(&run.session)
             && let Some(message) = self.0.store.message(run.message).await?
@@ -244,6 +282,12 @@ impl Sessions {
             self.0.cancelled().remove(&run.id);
         }
         Ok(())
+    }
+
+    /// Does not wait for a run when it stops: the run asked for that.
+    pub(crate) fn do_not_drain(&self, run: RunId) {
+        self.0.undrained().insert(run);
+        self.0.changed.notify_waiters();
     }
 
     /// Looks for messages that may begin a run now, as after a person was let in again.
@@ -276,7 +320,7 @@ impl Sessions {
         }
         self.0.runs.close();
         let planned = self.0.store.plan_stop().await;
-        let _ = tokio::time::timeout(within, self.0.runs.wait()).await;
+        let _ = tokio::time::timeout(within, self.0.drained()).await;
         self.0.interrupting.cancel();
         self.0.runs.wait().await;
         self.0.conversations.close().await;
@@ -306,8 +350,7 @@ async fn dispatch(inner: Arc<Inner>) {
             }
             match inner.store.claim(inner.options.max_runs).await {
                 Ok(Some(claimed)) => {
-                    let run = at_work::run(Arc::clone(&inner), claimed.run, claimed.message);
-                    inner.runs.spawn(run);
+                    at_work::begin(&inner, claimed.run, claimed.message);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -334,8 +377,28 @@ impl Inner {
         }
     }
 
+    /// Waits until no run is under way but those that are not waited for.
+    async fn drained(&self) {
+        loop {
+            // Made before the look, so that a run that ends after it is not missed.
+            let changed = self.changed.notified();
+            if self.at_work().is_subset(&self.undrained()) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     fn cancelled(&self) -> MutexGuard<'_, HashSet<RunId>> {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at_work(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn undrained(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.undrained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_cancelled(&self, run: &RunId) -> bool {

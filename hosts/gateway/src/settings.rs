@@ -1,5 +1,6 @@
 //! The sections `gateway` and `sessions` of the configuration.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct GatewaySettings {
     /// Tools that people other than the owner may use although they reach files, commands, notes or servers: of `fs`, `runtime`, `memory` and `mcp`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others_may_use: Vec<String>,
+    /// If true, an agent in a session of the owner may restart the gateway by the tool `gateway`.
+    pub agents_may_restart: bool,
 }
 
 impl Default for GatewaySettings {
@@ -37,6 +40,7 @@ impl Default for GatewaySettings {
             origins: Vec::new(),
             agent: "main".to_owned(),
             others_may_use: Vec::new(),
+            agents_may_restart: false,
         }
     }
 }
@@ -77,11 +81,66 @@ pub struct SessionSettings {
     /// The maximum number of conversations that are kept open while nothing runs in them, from 0 to 10000.
     #[schemars(range(max = 10_000))]
     pub max_idle: usize,
+    /// The sessions that a session of a person other than the owner sees, by the tools of the group `sessions`.
+    pub visibility: Scope,
+    /// The sessions that a session of the owner sees.
+    pub owner_visibility: Scope,
+    /// The sessions from which a session takes messages, of those that see it.
+    pub accepts: Scope,
+    /// Other values for sessions of single agents.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, AgentScopes>,
+    /// The maximum number of sub-agents of one session at work, from 0 to 100.
+    #[schemars(range(max = 100))]
+    pub max_children: u32,
+    /// The maximum number of sessions above a sub-agent, from 0 to 10.
+    #[schemars(range(max = 10))]
+    pub max_depth: u32,
+}
+
+/// Which sessions, as seen from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The session itself.
+    #[serde(rename = "self")]
+    Own,
+    /// That one, and those that stand below it; for messages, those above it, too.
+    Tree,
+    /// Those, and all sessions of its person with the same agent.
+    Agent,
+    /// Those, and all sessions of its person; of everybody, for the owner.
+    All,
+}
+
+/// What sessions of one agent see and take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct AgentScopes {
+    /// The sessions that they see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Scope>,
+    /// The sessions from which they take messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepts: Option<Scope>,
 }
 
 impl Default for SessionSettings {
     fn default() -> Self {
-        Self { max_runs: 8, max_resumptions: 2, steer: true, max_queued: 100, max_idle: 32 }
+        Self {
+            max_runs: 8,
+            max_resumptions: 2,
+            steer: true,
+            max_queued: 100,
+            max_idle: 32,
+            visibility: Scope::Tree,
+            owner_visibility: Scope::All,
+            accepts: Scope::All,
+            agents: BTreeMap::new(),
+            max_children: 8,
+            max_depth: 2,
+        }
     }
 }
 

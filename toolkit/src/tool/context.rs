@@ -61,6 +61,8 @@ pub struct ToolContext {
     pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     /// The store of its questions, if the host keeps them.
     pub(crate) kept_call: Option<Arc<KeptCall>>,
+    /// The turn in which the model made the call, if the host named it.
+    pub(crate) turn: Option<String>,
     /// The value that the host attached to the call.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, if the host provided them.
@@ -153,6 +155,7 @@ impl Clone for ToolContext {
             change_hook: self.change_hook.clone(),
             ask_journal: self.ask_journal.clone(),
             kept_call: self.kept_call.clone(),
+            turn: self.turn.clone(),
             attached: self.attached.clone(),
             messages: self.messages.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
@@ -172,7 +175,7 @@ impl ToolContext {
     ) -> Self {
         let live = OnceLock::new();
         let (approver, change_hook, ask_journal) = (None, None, None);
-        let (kept_call, attached, messages) = (None, None, None);
+        let (kept_call, turn, attached, messages) = (None, None, None, None);
         Self {
             call_id,
             called_as,
@@ -185,6 +188,7 @@ impl ToolContext {
             change_hook,
             ask_journal,
             kept_call,
+            turn,
             attached,
             messages,
             live,
@@ -289,6 +293,13 @@ impl ToolContext {
     /// Returns the call's id.
     pub fn call_id(&self) -> &str {
         &self.call_id
+    }
+
+    /// Returns the turn of the conversation in which the model made the call, as the host named it with
+    /// [`CallOptions::turn`](crate::CallOptions::turn): with the call's id, it tells the call from all others of the host. `None` if the host named
+    /// none, and for a call that a tool makes.
+    pub fn turn(&self) -> Option<&str> {
+        self.turn.as_deref()
     }
 
     /// Returns the name that the tool has in this toolkit.

@@ -88,7 +88,7 @@ impl Toolbox {
         } = options;
         // The calls that a function makes do not begin again by themselves.
         let keeper = toolkit.settings.ask_store.as_ref().filter(|_| above.is_none() && !never_begins_again);
-        let asking = keeper.and_then(|_| AskingCall::of(&self.0.caller, turn, &id));
+        let asking = keeper.and_then(|_| AskingCall::of(&self.0.caller, turn.clone(), &id));
         let kept = keeper
             .zip(asking)
             .map(|(keeper, call)| LiveCall::begin(keeper, call, arguments.clone(), interrupt));
@@ -118,6 +118,7 @@ impl Toolbox {
         begun.context.change_hook = change_hook;
         begun.context.ask_journal = ask_journal;
         begun.context.kept_call = begun.kept.as_ref().map(|kept| Arc::clone(kept.call()));
+        begun.context.turn = turn;
         begun.context.attached = attached;
         begun.context.messages = messages;
         if let Some(error) = refused {

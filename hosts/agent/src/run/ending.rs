@@ -6,6 +6,7 @@ use crate::loop_tools::Account;
 use crate::redaction::without_secrets;
 use crate::result::{StopReason, ToolAgentResult};
 use crate::transcript::{Record, TranscriptError};
+use std::sync::Arc;
 use toolkit_models::{ModelError, ToolOutput};
 
 /// Why and how a run ends.
@@ -125,7 +126,11 @@ impl Run<'_> {
     pub(super) async fn settle(&mut self, reason: StopReason) {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
         if self.is_interrupted(reason) {
-            for (call, output) in pending.lost() {
+            let (agent, turn) = (Arc::clone(&self.agent), self.session.header.turn(pending.answer));
+            let of_lost = pending.clone();
+            let lost = move || of_lost.lost_but_for(|call| agent.recovered(&turn, call));
+            let lost = tokio::task::spawn_blocking(lost);
+            for (call, output) in lost.await.unwrap_or_else(|_| pending.lost()) {
                 self.forget_asks(pending.answer, &pending.calls[call].id).await;
                 self.give_lost(pending.answer, call, output);
             }

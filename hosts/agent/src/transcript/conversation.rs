@@ -393,6 +393,22 @@ impl Pending {
         });
         lost.collect()
     }
+
+    /// The same, with the results that are known of calls which had started.
+    pub(crate) fn lost_but_for(
+        &self,
+        known: impl Fn(&ToolCall) -> Option<ToolOutput>,
+    ) -> Vec<(usize, ToolOutput)> {
+        let mut lost = self.lost();
+        // The conversation from which this one was copied has made the calls.
+        let has_started = |place: &usize| !self.is_copied && self.started.contains(place);
+        for (place, output) in lost.iter_mut().filter(|(place, _)| has_started(place)) {
+            if let Some(known) = known(&self.calls[*place]) {
+                *output = known;
+            }
+        }
+        lost
+    }
 }
 
 impl Questions {

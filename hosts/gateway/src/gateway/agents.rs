@@ -4,56 +4,65 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
+use tokio::runtime::Handle;
 use toolkit::Caller;
 use toolkit::config::Configuration;
 use toolkit_agent::{Agent, FinalAnswer};
 use toolkit_host::{AgentOptions, Host, HostError};
+use toolkit_models::Thinking;
 
 use super::others::{OwnersTools, marked};
 use super::workspaces;
 use crate::http::AgentInfo;
-use crate::people::OWNER;
+use crate::people::is_owners;
 use crate::sessions::{AgentError, Agents};
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
-use crate::{LOCAL_CHANNEL, SessionKind, caller_in};
+use crate::{LOCAL_CHANNEL, SessionTools, caller_in};
 
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
     host: Arc<Host>,
     data_dir: PathBuf,
+    tools: SessionTools,
+    runtime: Handle,
 }
 
 impl ConfiguredAgents {
-    pub(super) fn new(host: Arc<Host>, data_dir: PathBuf) -> Self {
-        Self { host, data_dir }
+    /// Must be called within a tokio runtime.
+    pub(super) fn new(host: Arc<Host>, data_dir: PathBuf, tools: SessionTools) -> Self {
+        Self { host, data_dir, tools, runtime: Handle::current() }
     }
 
     /// Returns the caller of a session.
     pub(super) fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
         let configuration = self.host.configuration();
         let agent = session.key.agent();
-        if !names(&configuration).iter().any(|name| name == agent) {
-            return Err(AgentError(format!(
-                "there is no agent `{}` in the configuration; add it under `agents`, or use another session",
-                agent.escape_debug()
-            )));
+        let known = names(&configuration);
+        for agent in session.agents_above.iter().map(String::as_str).chain([agent]) {
+            if !known.iter().any(|name| name == agent) {
+                return Err(AgentError(format!(
+                    "there is no agent `{}` in the configuration; add it under `agents`, or use another session",
+                    agent.escape_debug()
+                )));
+            }
         }
         let is_owner = is_owners(session);
         // A group has a directory of its own, too: nobody's files are shared with it.
         let person = (!is_owner).then(|| session.person.as_deref().unwrap_or(session.key.as_str()));
         let workspace = workspaces::of(&configuration, &self.data_dir, agent, person).map_err(AgentError)?;
         let mut caller = self.host.caller().clone().with_workspace(workspace);
-        caller.agent = configuration.agents().iter().any(|name| name == agent).then(|| agent.to_owned());
         caller.channel = Some(LOCAL_CHANNEL.to_owned());
         caller.sender_id.clone_from(&session.person);
         if let Some(person) = &session.person {
             caller = caller.with_extra("accounts", json!({ "person": person }));
         }
+        let caller = caller_in(marked(caller, is_owner), &session.key);
+        let mut caller = below(caller, session, &configuration.agents());
         if let Some(model) = &session.model {
             caller.model = Some(model.clone());
         }
-        Ok(caller_in(marked(caller, is_owner), &session.key))
+        Ok(caller)
     }
 
     /// The host.
@@ -73,13 +82,29 @@ impl Agents for ConfiguredAgents {
             let tools = OwnersTools::but_for(&GatewaySettings::of(&self.host.configuration()).others_may_use);
             agent = agent.tools(move |tool| tools.admit(tool));
         }
-        Ok(agent.build())
+        agent = match session.thinking.as_deref() {
+            Some("low") => agent.thinking(Thinking::Low),
+            Some("medium") => agent.thinking(Thinking::Medium),
+            Some("high") => agent.thinking(Thinking::High),
+            _ => agent,
+        };
+        Ok(agent.recovery(self.tools.recovery(&self.runtime)).build())
     }
 }
 
-/// Returns true for a session of the owner, who may use all tools.
-fn is_owners(session: &SessionRecord) -> bool {
-    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
+/// Returns the caller under the name of its agent, below those of the sessions above it: another agent gets no more than these may.
+fn below(mut caller: Caller, session: &SessionRecord, configured: &[String]) -> Caller {
+    let named = |agent: &str| configured.iter().any(|name| name == agent).then(|| agent.to_owned());
+    let outermost_first = session.agents_above.iter().rev().map(String::as_str);
+    let mut agents: Vec<&str> = outermost_first.chain([session.key.agent()]).collect();
+    agents.dedup();
+    for (place, agent) in agents.into_iter().enumerate() {
+        if place > 0 {
+            caller = caller.delegated();
+        }
+        caller.agent = named(agent);
+    }
+    caller
 }
 
 fn why(error: &HostError) -> String {

@@ -1,12 +1,18 @@
 //! The rights of a person.
 
-use crate::store::{PersonRecord, Role, Store, StoreError};
-use crate::{KeyError, PeerKind, SessionKey};
+use super::OWNER;
+use crate::store::{PersonRecord, Role, SessionRecord, Store, StoreError};
+use crate::{KeyError, PeerKind, SessionKey, SessionKind};
 
 /// The channel of the gateway's own clients: the command line and the console.
 pub const LOCAL_CHANNEL: &str = "local";
 /// The account of that channel.
 pub const LOCAL_ACCOUNT: &str = "console";
+
+/// Returns true for a session of the owner.
+pub(crate) fn is_owners(session: &SessionRecord) -> bool {
+    session.key.kind() == SessionKind::Main || session.person.as_deref() == Some(OWNER)
+}
 
 /// A person, with the role that counts for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,11 @@ use builtin_tools::automation::{
 use serde_json::Value;
 use toolkit::{ToolContext, ToolError};
 
-use super::{calling, of_store, wrong};
+use super::{call_origin, calling, of_store, run_of, wrong};
+use crate::SessionKey;
 use crate::moment::Moment;
 use crate::recurrence::{Schedule, Zone};
-use crate::store::{
-    Fire, Job, JobChange, JobFilter, JobId, JobWork, Missed, NewJob, SessionRecord, Store, Target,
-};
-use crate::{RunId, SessionKey};
+use crate::store::{Fire, Job, JobChange, JobFilter, JobId, JobWork, Missed, NewJob, SessionRecord, Store};
 
 /// The jobs of a store, for the sessions that call `cron`.
 ///
@@ -52,13 +50,9 @@ impl StoredJobs {
         if let Some(timeout) = fields.timeout {
             job = job.with_timeout(timeout);
         }
-        if let Some((run, reply_to)) = self.run(&calling.key).await? {
-            // An id of a call may come again in a run, but not with the same fields by chance.
-            job =
-                job.with_origin(calling.key.as_str(), run.as_str(), &format!("{}/{fields:?}", ctx.call_id()));
-            if let Some(target) = reply_to {
-                job = job.with_reply_to(target);
-            }
+        job = job.with_origin(call_origin(&self.0, ctx, &calling).await?);
+        if let Some((_, Some(target))) = run_of(&self.0, &calling.key).await? {
+            job = job.with_reply_to(target);
         }
         job = job
             .with_missed(fields.missed.map_or_else(Missed::default, of_tool))
@@ -77,15 +71,6 @@ impl StoredJobs {
         let record = self.0.session(key.clone()).await.map_err(of_store)?.ok_or_else(unknown)?;
         let is_own = record.person.is_some() && record.person == calling.person;
         if is_own && key.agent() == calling.key.agent() { Ok(key) } else { Err(unknown()) }
-    }
-
-    /// The run that calls, and where its answer goes.
-    async fn run(&self, session: &SessionKey) -> Result<Option<(RunId, Option<Target>)>, ToolError> {
-        let Some(run) = self.0.run_in_flight(session.clone()).await.map_err(of_store)? else {
-            return Ok(None);
-        };
-        let message = self.0.message(run.message).await.map_err(of_store)?;
-        Ok(Some((run.id, message.and_then(|message| message.reply_to))))
     }
 
     /// A job that the calling session has.
@@ -200,7 +185,7 @@ fn of_tool(missed: MissedTimes) -> Missed {
     }
 }
 
-fn info(job: &Job) -> JobInfo {
+pub(super) fn info(job: &Job) -> JobInfo {
     let (schedule, zone) = match &job.schedule {
         Schedule::Cron { expression, zone } => (expression.to_string(), Some(zone)),
         Schedule::Every { interval, .. } => (interval.to_string(), None),

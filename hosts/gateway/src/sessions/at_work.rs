@@ -1,6 +1,7 @@
 //! One run, from the message that begins it to its end in the store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use toolkit_agent::{
@@ -33,6 +34,8 @@ pub(super) enum Failure {
     AnsweredBefore,
     /// The gateway stops: the run goes on at the next start.
     Interrupted,
+    /// It took longer than it may, and has consumed these messages.
+    Late { limit: Duration, consumed: Vec<MessageId> },
 }
 
 impl From<StoreError> for Failure {
@@ -54,8 +57,14 @@ pub(super) struct End {
     pub(super) consumed: Vec<MessageId>,
 }
 
+/// Begins a task that does a run.
+pub(super) fn begin(inner: &Arc<Inner>, run_id: RunId, message: Message) {
+    inner.at_work().insert(run_id.clone());
+    inner.runs.spawn(run(Arc::clone(inner), run_id, message));
+}
+
 /// Does a run, and stores its end. Where the store fails, it is tried again until it works or the gateway stops.
-pub(super) async fn run(inner: Arc<Inner>, run: RunId, message: Message) {
+async fn run(inner: Arc<Inner>, run: RunId, message: Message) {
     let mut tries = 0;
     while !inner.interrupting.is_cancelled() {
         let done = match converse(&inner, &run, &message).await {
@@ -77,6 +86,8 @@ pub(super) async fn run(inner: Arc<Inner>, run: RunId, message: Message) {
         inner.rest().await;
     }
     inner.cancelled().remove(&run);
+    inner.at_work().remove(&run);
+    inner.undrained().remove(&run);
     inner.changed.notify_waiters();
 }
 
@@ -92,9 +103,11 @@ pub(super) async fn end(
         let answer = answer(message, &reason, "failed");
         (RunEnd::Failed(reason), consumed, answer)
     };
+    let mut for_session = None;
     let (end, consumed, answer) = match ended {
         Ok(End { result: Some(result), consumed }) => match result.stop_reason {
             StopReason::Finished | StopReason::Answered => {
+                for_session = Some(result.summary.clone());
                 (RunEnd::Answered, consumed, answer(message, &result.summary, "answered"))
             }
             StopReason::Cancelled => {
@@ -110,10 +123,14 @@ pub(super) async fn end(
         }
         Err(Failure::Agent(AgentError(reason)) | Failure::Passing(reason)) => failed(&reason, Vec::new()),
         Err(Failure::Interrupted) => (RunEnd::Cancelled, Vec::new(), Vec::new()),
+        Err(Failure::Late { limit, consumed }) => {
+            let seconds = limit.as_secs_f64();
+            failed(&format!("the run took longer than its limit of {seconds} s, and was cancelled"), consumed)
+        }
         Err(Failure::AnsweredBefore) => (RunEnd::Answered, Vec::new(), Vec::new()),
         Err(Failure::Store(error)) => return Err(error),
     };
-    match inner.store.finish(run, end, consumed.clone(), answer).await {
+    match inner.store.finish_with(run, end, consumed.clone(), answer, for_session).await {
         // It would be refused again.
         Err(StoreError { problem: Problem::Refused(reason), .. }) => {
             let reason = format!("the answer cannot be delivered: {reason}");
@@ -153,10 +170,23 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
     if inner.is_cancelled(run) {
         conversation.cancel_message(&key);
     }
+    let limit = time_limit(inner, run, message).await?;
+    let mut is_late = false;
     let ended = receipt.ended();
     tokio::pin!(ended);
     let ended = tokio::select! {
         ended = &mut ended => ended,
+        () = run_out(limit) => {
+            is_late = true;
+            conversation.cancel_message(&key);
+            tokio::select! {
+                ended = &mut ended => ended,
+                () = inner.interrupting.cancelled() => {
+                    conversation.interrupt();
+                    ended.await
+                }
+            }
+        }
         () = inner.interrupting.cancelled() => {
             conversation.interrupt();
             ended.await
@@ -169,7 +199,33 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
         inner.store.consume(run, consumed).await?;
         return Err(Failure::Interrupted);
     }
-    Ok(End { result, consumed })
+    let is_cancelled = |result: &ToolAgentResult| result.stop_reason == StopReason::Cancelled;
+    match limit {
+        Some((limit, _)) if is_late && result.as_ref().is_none_or(is_cancelled) => {
+            Err(Failure::Late { limit, consumed })
+        }
+        _ => Ok(End { result, consumed }),
+    }
+}
+
+/// Returns the limit of the time of a run, and the rest of it. A restart does not prolong it.
+async fn time_limit(
+    inner: &Inner,
+    run: &RunId,
+    message: &Message,
+) -> Result<Option<(Duration, Duration)>, StoreError> {
+    let session = inner.store.session(message.session.clone()).await?;
+    let Some(limit) = session.and_then(|session| session.run_timeout) else { return Ok(None) };
+    let record = inner.store.run(run).await?;
+    let taken = record.map_or(Duration::ZERO, |record| inner.store.clock().now().since(record.started_at));
+    Ok(Some((limit, limit.saturating_sub(taken))))
+}
+
+async fn run_out(limit: Option<(Duration, Duration)>) {
+    match limit {
+        Some((_, rest)) => tokio::time::sleep(rest).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Returns the messages of a run that its transcript holds, and the store does not know to be consumed.

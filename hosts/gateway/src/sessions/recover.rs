@@ -46,7 +46,7 @@ pub(super) async fn go_on(inner: Arc<Inner>, runs: Vec<(RunRecord, Recovering)>)
         };
         drop(recovering);
         match message {
-            Some(message) => drop(inner.runs.spawn(at_work::run(Arc::clone(&inner), record.id, message))),
+            Some(message) => at_work::begin(&inner, record.id, message),
             None if inner.stopping.is_cancelled() => return,
             None => {}
         }

@@ -1,4 +1,4 @@
-//! Slots of runs that wait for a person.
+//! Slots of runs that wait for a person or another session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,7 +28,7 @@ impl Slots {
         Self { inner: Arc::downgrade(inner), waiting: Arc::default() }
     }
 
-    /// Gives the slot of the run of a session to others while a question waits.
+    /// Gives the slot of the run of a session to others while a question, or a wait for another session, is open.
     pub(crate) async fn give_up(
         &self,
         session: &SessionKey,
@@ -65,7 +65,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Waits for a slot for the run that asked a question, once none of its questions waits. Until it has one, no other run begins.
+    /// Waits for a slot for the run that asked a question, or waited for a session, once none of its questions and waits is open. Until it has one, no other run begins.
     pub(crate) async fn take_again(&self, digest: &str) -> Result<(), StoreError> {
         let run = {
             let mut waiting = self.waiting();

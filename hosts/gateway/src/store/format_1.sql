@@ -1,6 +1,6 @@
 -- Times are milliseconds since 1970 in UTC. Each table says how long its rows are kept; the clean-up of the gateway removes older ones.
 
--- Kept until it is removed by a person; an archived one is listed on request alone.
+-- Kept until it is removed by a person; an archived one is listed on request alone. That of a sub-agent is removed 90 days after it was active last.
 CREATE TABLE sessions (
     key         TEXT PRIMARY KEY,
     agent       TEXT NOT NULL,
@@ -9,6 +9,14 @@ CREATE TABLE sessions (
     parent      TEXT REFERENCES sessions (key) ON DELETE SET NULL,
     label       TEXT,
     transcript  TEXT,
+    -- Messages that it received, and its answers.
+    messages    INTEGER NOT NULL DEFAULT 0,
+    -- Of a sub-agent's: its model, how much that reasons, the time after which a run is cancelled, and where the answer goes that its
+    -- parent gives to its result.
+    model       TEXT,
+    thinking    TEXT,
+    run_timeout INTEGER,
+    result_to   TEXT,
     created_at  INTEGER NOT NULL,
     active_at   INTEGER NOT NULL,
     archived_at INTEGER
@@ -28,6 +36,10 @@ CREATE TABLE runs (
     resumptions INTEGER NOT NULL DEFAULT 0,
     is_planned  INTEGER NOT NULL DEFAULT 0,
     reason      TEXT,
+    -- The answer, where another session asked.
+    answer      TEXT,
+    -- It was cancelled with the run of the session above, which does not hear of it.
+    is_quiet    INTEGER NOT NULL DEFAULT 0,
     started_at  INTEGER NOT NULL,
     -- When somebody cancelled it; it ends as soon as its work has noticed.
     cancelled_at INTEGER,

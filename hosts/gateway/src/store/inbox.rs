@@ -11,7 +11,7 @@ use super::ids::{MessageId, RunId};
 use super::named::named;
 use super::target::Target;
 use super::writer::Writing;
-use super::{Store, StoreError, events, sessions};
+use super::{Store, StoreError, events, sessions, spawns};
 use crate::{SessionKey, fail_points};
 
 /// The longest body of a message, in bytes of its JSON.
@@ -283,10 +283,22 @@ impl Store {
                 return Ok(CancelOutcome::TooLate { state: message.state, run: message.run });
             }
             cancel(writing, &message)?;
+            // The session above waits for a result.
+            spawns::report(writing, &message, &spawns::Report::cancelled(&format!("message/{}", id.0)))?;
             Ok(CancelOutcome::Cancelled)
         })
         .await
     }
+}
+
+/// Returns the number of the message that has this id in its source.
+pub(super) fn known(
+    connection: &Connection,
+    source: &str,
+    external_id: &str,
+) -> Result<Option<MessageId>, Fault> {
+    let sql = "SELECT id FROM inbox WHERE source = ?1 AND external_id = ?2";
+    Ok(connection.prepare_cached(sql)?.query_row([source, external_id], |row| row.get(0)).optional()?)
 }
 
 /// Stores a message as part of a command.
@@ -332,6 +344,7 @@ pub(super) fn accept(
     }
     sessions::ensure(writing, &message.session, message.person.as_deref(), None)?;
     sessions::touch(writing, message.session.as_str())?;
+    sessions::count_message(writing, &message.session)?;
     let reply_to = message.reply_to.as_ref().map(serde_json::to_string).transpose()?;
     writing
         .sql

@@ -230,6 +230,12 @@ impl Store {
         self.write(move |writing| add(writing, &job)).await
     }
 
+    /// Returns the job that a call added.
+    pub async fn job_of_origin(&self, origin: &str) -> Result<Option<Job>, StoreError> {
+        let origin = origin.to_owned();
+        self.read(move |connection| Ok(select(connection, "origin = ?1", params![origin])?.pop())).await
+    }
+
     /// Changes a job of a person; of whomever, if none is named.
     ///
     /// # Errors

@@ -21,6 +21,8 @@ const KEPT_EVENTS: Duration = Duration::from_hours(7 * 24);
 const KEPT_ASKS: Duration = Duration::from_hours(7 * 24);
 /// Time for which a token is kept after it expired.
 const KEPT_TOKENS: Duration = Duration::from_hours(30 * 24);
+/// Time for which the session of a sub-agent is kept after it was active last.
+const KEPT_SUBS: Duration = Duration::from_hours(90 * 24);
 /// Events that are kept.
 const MAX_EVENTS: i64 = 100_000;
 /// Rows of one table that one transaction removes, so that other commands do not wait for long.
@@ -45,7 +47,7 @@ impl Store {
     /// rows these were. Zero means that nothing is left to do.
     ///
     /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they expired,
-    /// questions seven days after their time is over, the newest 100,000 events seven days. Rows that wait are never removed.
+    /// questions seven days after their time is over, sessions of sub-agents 90 days after they were active last, the newest 100,000 events seven days. Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         let (at, removed) = self.write(clean_up).await?;
         let mut last = self.0.last_clean_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,6 +90,15 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
                 (
                     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ?1 ORDER BY seq LIMIT ?2)",
                     now.before(KEPT_EVENTS),
+                ),
+                (
+                    "DELETE FROM sessions WHERE key IN (
+                         SELECT key FROM sessions WHERE kind = 'sub' AND active_at < ?1
+                             AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL)
+                             AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued')
+                             AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.session = key)
+                             AND NOT EXISTS (SELECT 1 FROM sessions AS below WHERE below.parent = sessions.key) LIMIT ?2)",
+                    now.before(KEPT_SUBS),
                 ),
                 (
                     "DELETE FROM tokens WHERE name IN (SELECT name FROM tokens WHERE expires_at < ?1 LIMIT ?2)",

@@ -13,7 +13,7 @@ use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::visible::{self, BLOCKED};
 use super::writer::Writing;
-use super::{Store, StoreError, asks, events, sessions};
+use super::{Store, StoreError, asks, events, sessions, spawns};
 use crate::{SessionKey, fail_points};
 
 /// How far a run is.
@@ -67,6 +67,8 @@ pub struct RunRecord {
     pub resumptions: u32,
     /// Why it failed.
     pub reason: Option<String>,
+    /// Its answer, where another session asked.
+    pub answer: Option<String>,
     /// When it began.
     pub started_at: Moment,
     /// When it ended.
@@ -108,7 +110,7 @@ pub enum Resumption {
     Ended,
 }
 
-const COLUMNS: &str = "id, session, message, state, resumptions, reason, started_at, ended_at";
+const COLUMNS: &str = "id, session, message, state, resumptions, reason, answer, started_at, ended_at";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     Ok(RunRecord {
@@ -118,9 +120,21 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         state: row.get(3)?,
         resumptions: row.get(4)?,
         reason: row.get(5)?,
-        started_at: row.get(6)?,
-        ended_at: row.get(7)?,
+        answer: row.get(6)?,
+        started_at: row.get(7)?,
+        ended_at: row.get(8)?,
     })
+}
+
+/// Reads runs.
+pub(super) fn select(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<RunRecord>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_map(values, of_row)?.collect::<Result<_, _>>()?)
 }
 
 fn found(connection: &Connection, run: &RunId) -> Result<Option<RunRecord>, Fault> {
@@ -269,9 +283,23 @@ impl Store {
         consumed: Vec<MessageId>,
         deliveries: Vec<NewDelivery>,
     ) -> Result<bool, StoreError> {
+        self.finish_with(run, end, consumed, deliveries, None).await
+    }
+
+    /// Ends a run as [`finish`](Self::finish) does, and hands its answer to the session that asked: it is kept with the run for one that sent the
+    /// message, and is a message of the session above for a sub-agent's, in the same transaction.
+    pub async fn finish_with(
+        &self,
+        run: &RunId,
+        end: RunEnd,
+        consumed: Vec<MessageId>,
+        deliveries: Vec<NewDelivery>,
+        answer: Option<String>,
+    ) -> Result<bool, StoreError> {
         fail_points::pass("after_end_before_commit");
         let run = run.clone();
-        let finished = self.write(move |writing| finish(writing, &run, end, &consumed, deliveries)).await?;
+        let finish = move |writing: &Writing<'_>| finish(writing, &run, end, &consumed, deliveries, answer);
+        let finished = self.write(finish).await?;
         fail_points::pass("after_finish");
         Ok(finished)
     }
@@ -328,12 +356,7 @@ impl Store {
 
     /// Returns the runs in flight. At start, those are the ones that an ended process has left.
     pub async fn runs_in_flight(&self) -> Result<Vec<RunRecord>, StoreError> {
-        self.read(|connection| {
-            let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended_at IS NULL ORDER BY started_at, id");
-            let mut statement = connection.prepare_cached(&sql)?;
-            Ok(statement.query_map([], of_row)?.collect::<Result<_, _>>()?)
-        })
-        .await
+        self.read(|connection| select(connection, "ended_at IS NULL ORDER BY started_at, id", &[])).await
     }
 
     /// Returns the messages that a run has taken, in order.
@@ -363,7 +386,7 @@ impl Store {
             let sql = "SELECT cancelled_at IS NOT NULL FROM runs WHERE id = ?1";
             let is_cancelled: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
             if is_cancelled || visible::is_blocked(writing.sql, &record.session)? {
-                finish(writing, &run, RunEnd::Cancelled, &[], Vec::new())?;
+                finish(writing, &run, RunEnd::Cancelled, &[], Vec::new(), None)?;
                 return Ok(Resumption::Ended);
             }
             let sql = "SELECT is_planned FROM runs WHERE id = ?1";
@@ -399,6 +422,7 @@ fn finish(
     end: RunEnd,
     consumed: &[MessageId],
     deliveries: Vec<NewDelivery>,
+    answer: Option<String>,
 ) -> Result<bool, Fault> {
     let Some(record) = found(writing.sql, run)? else {
         return Err(Fault::Refused(format!("there is no run {run}")));
@@ -436,6 +460,10 @@ fn finish(
         asks::remove_of_session(writing, &record.session)?;
     }
     sessions::touch(writing, record.session.as_str())?;
+    if state == RunState::Answered {
+        sessions::count_message(writing, &record.session)?;
+    }
+    spawns::hand_over(writing, &record, state, answer.as_deref().or(reason.as_deref()))?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;
     let data = json!({ "run": run, "state": state, "reason": reason });

@@ -1,6 +1,8 @@
 //! Sessions: conversations that live for long.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use std::time::Duration;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +56,16 @@ pub struct SessionRecord {
     pub is_running: bool,
     /// Its status.
     pub status: SessionStatus,
-    /// The model that is pinned by the job whose session it is.
+    /// The model that is pinned by the job whose session it is, or for the sub-agent.
     pub model: Option<String>,
+    /// How many messages it received, and how many answers it gave.
+    pub message_count: u64,
+    /// How much the model of a sub-agent reasons: `low`, `medium` or `high`.
+    pub thinking: Option<String>,
+    /// The time after which a run of a sub-agent is cancelled.
+    pub run_timeout: Option<Duration>,
+    /// The agents of the sessions above it, the nearest first.
+    pub agents_above: Vec<String>,
 }
 
 /// Which sessions to list.
@@ -111,7 +121,15 @@ const COLUMNS: &str = "key, person, parent, label, transcript, created_at, activ
          WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL) THEN 'waiting'
          WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued') THEN 'waiting'
          ELSE 'idle' END AS status,
-    (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)";
+    coalesce(model, (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)),
+    messages, thinking, run_timeout,
+    CASE WHEN parent IS NULL THEN '[]' ELSE (
+        WITH RECURSIVE up (key, agent, parent, depth) AS (
+            SELECT above.key, above.agent, above.parent, 1 FROM sessions AS above WHERE above.key = sessions.parent
+            UNION ALL SELECT above.key, above.agent, above.parent, up.depth + 1 FROM sessions AS above JOIN up ON above.key = up.parent
+                WHERE up.depth < 100
+        ) SELECT json_group_array(agent ORDER BY depth) FROM up
+    ) END";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -127,6 +145,11 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         is_running: row.get(9)?,
         status: row.get(10)?,
         model: row.get(11)?,
+        message_count: row.get::<_, i64>(12)?.unsigned_abs(),
+        thinking: row.get(13)?,
+        run_timeout: row.get::<_, Option<i64>>(14)?.map(|time| Duration::from_millis(time.unsigned_abs())),
+        agents_above: serde_json::from_str(&row.get::<_, String>(15)?)
+            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(15, Type::Text, Box::new(error)))?,
     })
 }
 
@@ -179,17 +202,7 @@ impl Store {
     pub async fn label(&self, key: SessionKey, label: Option<String>) -> Result<(), StoreError> {
         self.write(move |writing| {
             if let Some(label) = &label {
-                let sql = "SELECT key FROM sessions WHERE agent = ?1 AND label = ?2 AND key <> ?3 AND archived_at IS NULL";
-                let other: Option<String> = writing
-                    .sql
-                    .prepare_cached(sql)?
-                    .query_row(params![key.agent(), label, key], |row| row.get(0))
-                    .optional()?;
-                if let Some(other) = other {
-                    return Err(Fault::Refused(format!(
-                        "the label `{label}` belongs to the session `{other}`; take another one, or archive that session"
-                    )));
-                }
+                check_label(writing.sql, &key, label)?;
             }
             change(writing, &key, "UPDATE sessions SET label = ?2 WHERE key = ?1", params![key, label])?;
             events::write(writing, key.as_str(), "session.labelled", &serde_json::json!({ "label": label }))
@@ -298,9 +311,25 @@ pub(super) fn no_session(key: &SessionKey) -> Fault {
     Fault::Refused(format!("there is no session `{key}`; `sessions_list` names those that are there"))
 }
 
-fn found(connection: &Connection, key: &SessionKey) -> Result<Option<SessionRecord>, Fault> {
+pub(super) fn found(connection: &Connection, key: &SessionKey) -> Result<Option<SessionRecord>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([key], of_row).optional()?)
+}
+
+/// Checks that no other session of the same agent has a label.
+pub(super) fn check_label(connection: &Connection, key: &SessionKey, label: &str) -> Result<(), Fault> {
+    let sql =
+        "SELECT key FROM sessions WHERE agent = ?1 AND label = ?2 AND key <> ?3 AND archived_at IS NULL";
+    let other: Option<String> = connection
+        .prepare_cached(sql)?
+        .query_row(params![key.agent(), label, key], |row| row.get(0))
+        .optional()?;
+    match other {
+        Some(other) => Err(Fault::Refused(format!(
+            "the label `{label}` belongs to the session `{other}`; take another one, or archive that session"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Makes a session, as part of a command, if there is none of this key.
@@ -320,6 +349,13 @@ pub(super) fn ensure(
     if made > 0 {
         events::write(writing, key.as_str(), "session.begun", &serde_json::json!({ "parent": parent }))?;
     }
+    Ok(())
+}
+
+/// Counts, as part of a command, a message that a session received, or an answer that it gave.
+pub(super) fn count_message(writing: &Writing<'_>, key: &SessionKey) -> Result<(), Fault> {
+    let sql = "UPDATE sessions SET messages = messages + 1 WHERE key = ?1";
+    writing.sql.prepare_cached(sql)?.execute([key])?;
     Ok(())
 }
 

@@ -47,4 +47,13 @@ impl Store {
         })
         .await
     }
+
+    /// Returns true if a session is another one, or stands below it.
+    pub async fn is_in_tree(&self, key: SessionKey, root: SessionKey) -> Result<bool, StoreError> {
+        self.read(move |connection| {
+            let sql = format!("WITH RECURSIVE {ABOVE} SELECT EXISTS (SELECT 1 FROM above WHERE key = ?2)");
+            Ok(connection.prepare_cached(&sql)?.query_row(params![key, root], |row| row.get(0))?)
+        })
+        .await
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rusqlite::{Connection, params};
 
 use super::damage::Fault;
+use super::writer::Writing;
 use super::{Store, StoreError};
 use crate::SessionKey;
 
@@ -36,14 +37,19 @@ impl Store {
                     return Err(super::sessions::no_session(key));
                 }
             }
-            if let Some(path) = path_back(writing.sql, &waiter, &awaited)? {
-                return Ok(Err(WaitCycle { path }));
+            if let Some(cycle) = cycle(writing.sql, &waiter, &awaited)? {
+                return Ok(Err(cycle));
             }
-            writing
-                .sql
-                .prepare_cached("INSERT INTO waits (waiter, awaited, since) VALUES (?1, ?2, ?3)")?
-                .execute(params![waiter, awaited, writing.now])?;
-            Ok(Ok(writing.sql.last_insert_rowid()))
+            begin(writing, &waiter, &awaited).map(Ok)
+        })
+        .await
+    }
+
+    /// Returns the waits that have not ended: who waits for whom.
+    pub async fn waits(&self) -> Result<Vec<(SessionKey, SessionKey)>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT waiter, awaited FROM waits ORDER BY id")?;
+            Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
         })
         .await
     }
@@ -65,6 +71,24 @@ impl Store {
         })
         .await
     }
+}
+
+/// Returns the cycle that a wait would close.
+pub(super) fn cycle(
+    connection: &Connection,
+    waiter: &SessionKey,
+    awaited: &SessionKey,
+) -> Result<Option<WaitCycle>, Fault> {
+    Ok(path_back(connection, waiter, awaited)?.map(|path| WaitCycle { path }))
+}
+
+/// Notes a wait that closes no cycle, as part of a command, and returns its number.
+pub(super) fn begin(writing: &Writing<'_>, waiter: &SessionKey, awaited: &SessionKey) -> Result<i64, Fault> {
+    writing
+        .sql
+        .prepare_cached("INSERT INTO waits (waiter, awaited, since) VALUES (?1, ?2, ?3)")?
+        .execute(params![waiter, awaited, writing.now])?;
+    Ok(writing.sql.last_insert_rowid())
 }
 
 /// The shortest way over waits from the awaited session to the one that wants to wait, both ends and the new edge included.

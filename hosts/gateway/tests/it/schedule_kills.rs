@@ -50,7 +50,7 @@ async fn work(directory: &Path) {
     let store = Store::open(directory, StoreOptions::new().with_clock(clock.clone())).await.unwrap();
     for (call, work) in [("prompt", prompt("report")), ("tool", tool("good"))] {
         let job = NewJob::new("main", every("1h"), work)
-            .with_origin("transcript", "answer", call)
+            .with_origin(call)
             .with_missed(Missed::All)
             .with_max_failures(0)
             .with_reply_to(target(call));

@@ -1,0 +1,84 @@
+//! Which sessions a session sees, and from which it takes messages.
+
+use crate::people::is_owners;
+use crate::settings::{Scope, SessionSettings};
+use crate::store::{SessionRecord, Store, StoreError};
+
+/// How two sessions stand to each other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Relation {
+    is_self: bool,
+    /// The other stands below.
+    is_above: bool,
+    /// The other stands above.
+    is_below: bool,
+    is_same_agent: bool,
+    /// Both belong to one person, or the first to the owner, who sees what anybody does.
+    is_own: bool,
+}
+
+impl Relation {
+    async fn of(store: &Store, from: &SessionRecord, to: &SessionRecord) -> Result<Self, StoreError> {
+        if from.key == to.key {
+            return Ok(Self { is_self: true, is_same_agent: true, is_own: true, ..Self::default() });
+        }
+        Ok(Self {
+            is_self: false,
+            is_above: store.is_in_tree(to.key.clone(), from.key.clone()).await?,
+            is_below: store.is_in_tree(from.key.clone(), to.key.clone()).await?,
+            is_same_agent: from.key.agent() == to.key.agent(),
+            is_own: is_owners(from) || (from.person.is_some() && from.person == to.person),
+        })
+    }
+
+    /// Returns true if the first sees the other.
+    fn is_seen(self, scope: Scope) -> bool {
+        self.is_self
+            || match scope {
+                Scope::Own => false,
+                Scope::Tree => self.is_above,
+                Scope::Agent => self.is_above || (self.is_own && self.is_same_agent),
+                Scope::All => self.is_above || self.is_own,
+            }
+    }
+
+    /// Returns true if the other takes a message of the first, which sees it.
+    fn is_accepted(self, scope: Scope) -> bool {
+        match scope {
+            Scope::Own => self.is_self,
+            Scope::Tree => self.is_self || self.is_above || self.is_below,
+            Scope::Agent => self.is_self || self.is_above || self.is_below || self.is_same_agent,
+            Scope::All => true,
+        }
+    }
+}
+
+/// Returns which sessions a session sees.
+pub(super) fn visibility(settings: &SessionSettings, session: &SessionRecord) -> Scope {
+    let of_agent = settings.agents.get(session.key.agent()).and_then(|agent| agent.visibility);
+    let of_all = if is_owners(session) { settings.owner_visibility } else { settings.visibility };
+    of_agent.unwrap_or(of_all)
+}
+
+/// Returns true if a session sees another.
+pub(super) async fn may_see(
+    store: &Store,
+    settings: &SessionSettings,
+    from: &SessionRecord,
+    to: &SessionRecord,
+) -> Result<bool, StoreError> {
+    Ok(Relation::of(store, from, to).await?.is_seen(visibility(settings, from)))
+}
+
+/// Returns true if a session may send to another: it sees that one, and that one takes its messages.
+pub(super) async fn may_send(
+    store: &Store,
+    settings: &SessionSettings,
+    from: &SessionRecord,
+    to: &SessionRecord,
+) -> Result<bool, StoreError> {
+    let accepts = settings.agents.get(to.key.agent()).and_then(|agent| agent.accepts);
+    let relation = Relation::of(store, from, to).await?;
+    Ok(relation.is_seen(visibility(settings, from))
+        && relation.is_accepted(accepts.unwrap_or(settings.accepts)))
+}

@@ -1,0 +1,69 @@
+//! Sessions of sub-agents.
+
+use builtin_tools::sessions::{SpawnRequest, SpawnThinking, SpawnedSession};
+use toolkit::{ToolContext, ToolError};
+
+use super::{SessionTools, call_origin, calling, of_store, run_of, wrong};
+use crate::people::{OWNER, is_owners};
+use crate::store::{NewSpawn, SpawnStored};
+
+impl SessionTools {
+    pub(super) async fn spawn(
+        &self,
+        ctx: &ToolContext,
+        request: SpawnRequest,
+    ) -> Result<SpawnedSession, ToolError> {
+        let store = self.store();
+        let calling = calling(store, ctx).await?;
+        let settings = self.directory().await.settings();
+        let agent = request.agent_id.unwrap_or_else(|| calling.key.agent().to_owned());
+        if !self.usable_agents(&calling).await?.iter().any(|usable| usable.id == agent) {
+            return Err(wrong(format!(
+                "you have no agent `{}`; `agents_list` names those that are there",
+                agent.escape_debug()
+            )));
+        }
+        if let Some(model) = &request.model {
+            self.directory().await.check_model(model).map_err(wrong)?;
+        }
+        let run = run_of(store, &calling.key).await?;
+        let outcome = store.spawn(NewSpawn {
+            parent: calling.key.clone(),
+            origin: call_origin(store, ctx, &calling).await?,
+            agent,
+            person: calling.person.clone().or_else(|| is_owners(&calling).then(|| OWNER.to_owned())),
+            prompt: request.prompt,
+            label: request.label,
+            model: request.model,
+            thinking: request.thinking.map(|thinking| word(thinking).to_owned()),
+            run_timeout: request.run_timeout,
+            result_to: run.and_then(|(_, reply_to)| reply_to),
+            max_children: settings.max_children,
+            max_depth: settings.max_depth,
+        });
+        match outcome.await.map_err(of_store)? {
+            SpawnStored::Begun(key) | SpawnStored::Again(key) => {
+                if let Ok(sessions) = self.sessions().await {
+                    sessions.notify();
+                }
+                Ok(SpawnedSession { session_key: key.to_string() })
+            }
+            SpawnStored::TooMany => Err(wrong(format!(
+                "{} sub-agents of this session are at work, which is the limit (`sessions.maxChildren`); wait for a result",
+                settings.max_children
+            ))),
+            SpawnStored::TooDeep => Err(wrong(format!(
+                "this session cannot begin sub-agents: the limit is {} below another (`sessions.maxDepth`); do the task here",
+                settings.max_depth
+            ))),
+        }
+    }
+}
+
+fn word(thinking: SpawnThinking) -> &'static str {
+    match thinking {
+        SpawnThinking::Low => "low",
+        SpawnThinking::Medium => "medium",
+        SpawnThinking::High => "high",
+    }
+}

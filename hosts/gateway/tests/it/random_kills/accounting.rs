@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Place;
 use super::kills::Killed;
+use super::model::id_of;
 
 /// The counts of a run, and everything that is wrong.
 #[derive(Debug, Default)]
@@ -47,6 +48,7 @@ impl fmt::Display for Report {
 
 struct Message {
     id: i64,
+    source: String,
     external_id: String,
     session: String,
     kind: String,
@@ -54,6 +56,13 @@ struct Message {
     state: String,
     run: Option<String>,
     has_target: bool,
+}
+
+impl Message {
+    /// True if somebody sent it who waits for it to be accepted.
+    fn is_of_person(&self) -> bool {
+        self.source.starts_with("http:") || self.source.starts_with("chat:")
+    }
 }
 
 struct Run {
@@ -106,7 +115,7 @@ fn text_of(body: &str) -> String {
 
 impl Left {
     fn read(store: &Connection) -> Self {
-        let messages = "SELECT id, external_id, session, kind, body, state, run, reply_to IS NOT NULL FROM inbox ORDER BY id";
+        let messages = "SELECT id, external_id, session, kind, body, state, run, reply_to IS NOT NULL, source FROM inbox ORDER BY id";
         let messages = rows(store, messages, |row| {
             Ok(Message {
                 id: row.get(0)?,
@@ -117,6 +126,7 @@ impl Left {
                 state: row.get(5)?,
                 run: row.get(6)?,
                 has_target: row.get(7)?,
+                source: row.get(8)?,
             })
         });
         let runs =
@@ -190,17 +200,18 @@ pub(super) fn account(
     fires(&mut report, &left, place);
     outbox(&mut report, &left, place, killed);
     effects(&mut report, &left, place);
+    results(&mut report, &left);
     report
 }
 
 /// Everything that was accepted is there, once.
 fn accepted(report: &mut Report, left: &Left, over_http: &[String], on_platform: &[String]) {
-    let mut there: BTreeMap<&str, usize> = BTreeMap::new();
-    for message in left.messages.iter().filter(|message| message.kind == "message") {
-        *there.entry(message.text.split(' ').nth(1).unwrap()).or_default() += 1;
+    let mut there: BTreeMap<String, usize> = BTreeMap::new();
+    for message in left.messages.iter().filter(|message| message.is_of_person()) {
+        *there.entry(id_of(&message.text).unwrap()).or_default() += 1;
     }
     for id in over_http.iter().chain(on_platform) {
-        let count = there.remove(id.as_str()).unwrap_or_default();
+        let count = there.remove(id).unwrap_or_default();
         report.expect(count == 1, || format!("{id} was accepted, and is there {count} times"));
     }
     report.expect(there.is_empty(), || format!("nobody sent {there:?}"));
@@ -208,9 +219,6 @@ fn accepted(report: &mut Report, left: &Left, over_http: &[String], on_platform:
 
 /// Each message has one run that has ended, and each run that answers has one answer, which names its messages.
 fn messages(report: &mut Report, left: &Left) {
-    let answers = |run: &str| -> Vec<&Part> {
-        left.parts.iter().filter(|part| part.origin == format!("run/{run}")).collect()
-    };
     for message in &left.messages {
         let Message { id, text, state, .. } = message;
         let run = message.run.as_ref().and_then(|run| Some((run, left.runs.get(run)?)));
@@ -221,28 +229,28 @@ fn messages(report: &mut Report, left: &Left) {
         report.expect(state == "consumed" && run.ended, || {
             format!("message {id} ({text}) is {state}, its run {name} {}", run.state)
         });
-        let parts = answers(name);
-        let word = text.split(' ').nth(1).unwrap();
-        let names = |part: &&Part| part.text.contains(&format!("[{word}]"));
-        match run.state.as_str() {
-            "answered" if message.kind == "fire" && word.starts_with('j') => {
-                report.expect(parts.len() == usize::from(message.has_target), || {
-                    format!("fire {id}: {} answers", parts.len())
-                });
+        let parts = left.parts.iter().filter(|part| part.origin == format!("run/{name}")).count();
+        match (run.state.as_str(), id_of(text)) {
+            // Whoever asked finds the answer elsewhere.
+            ("answered", _) if !message.has_target => {
+                report.expect(parts == 0, || format!("run {name} has {parts} answers, and no target"));
             }
-            "answered" => {
-                let naming = left.parts.iter().filter(names).count();
+            ("answered", Some(word)) if !word.starts_with('j') => {
+                let naming =
+                    left.parts.iter().filter(|part| part.text.contains(&format!("[{word}]"))).count();
                 report.expect(naming == 1, || {
                     format!("{naming} answers name message {id} ({text}) of run {name}")
                 });
-                report.expect(parts.len() <= 1, || format!("run {name} has {} answers", parts.len()));
+                report.expect(parts <= 1, || format!("run {name} has {parts} answers"));
             }
-            "failed" => {
-                report.expect(run.reason.is_some() && parts.len() == 1, || {
-                    format!("run {name} failed: {:?}, and {} answers say so", run.reason, parts.len())
+            ("answered", _) => report.expect(parts == 1, || format!("run {name} has {parts} answers")),
+            ("failed", _) => {
+                let expected = usize::from(message.has_target);
+                report.expect(run.reason.is_some() && parts == expected, || {
+                    format!("run {name} failed: {:?}, and {parts} answers say so", run.reason)
                 });
             }
-            state => report.wrong.push(format!("run {name} of message {id} ({text}) is {state}")),
+            (state, _) => report.wrong.push(format!("run {name} of message {id} ({text}) is {state}")),
         }
     }
     for state in ["answered", "failed"] {
@@ -396,15 +404,39 @@ fn effects(report: &mut Report, left: &Left, place: &Place) {
             format!("an answer tells of the effect of {id}, which is not there")
         });
     }
-    let mut jobs: BTreeMap<&str, usize> = BTreeMap::new();
-    for fired in
-        left.messages.iter().filter(|message| message.kind == "fire" && message.text.starts_with("plain f-"))
+    // A call of the model that adds a job, or sends to a session, has done so once at most.
+    for (begin, name) in
+        [("f-", "jobs of the model that ran"), ("s-", "sub-agents"), ("t-", "messages to sub-agents")]
     {
-        *jobs.entry(&fired.text).or_default() += 1;
-    }
-    for (job, times) in &jobs {
-        report.expect(*times == 1, || format!("the job `{job}` was added or run {times} times"));
+        let mut made: BTreeMap<String, usize> = BTreeMap::new();
+        let texts = left.messages.iter().filter(|message| message.kind != "result");
+        for id in texts.filter_map(|message| id_of(&message.text)).filter(|id| id.starts_with(begin)) {
+            *made.entry(id).or_default() += 1;
+        }
+        for (id, times) in &made {
+            report.expect(*times == 1, || format!("{id} is there {times} times"));
+        }
+        report.count(name, made.len());
     }
     report.count("effects", effects.len());
-    report.count("jobs of the model that ran", jobs.len());
+}
+
+/// The end of each sub-agent reached the session that began it, once.
+fn results(report: &mut Report, left: &Left) {
+    let results: BTreeSet<&str> = left
+        .messages
+        .iter()
+        .filter(|message| message.source == "sub")
+        .map(|message| message.external_id.as_str())
+        .collect();
+    let ended: BTreeSet<&str> = left
+        .messages
+        .iter()
+        .filter(|message| message.source == "spawn")
+        .filter_map(|message| message.run.as_deref())
+        .collect();
+    report.expect(results == ended, || {
+        format!("sub-agents ended with {ended:?}, and the results are {results:?}")
+    });
+    report.count("results of sub-agents", results.len());
 }

@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use toolkit_gateway::client::{ClientError, GatewayClient};
 
+use super::model::kind;
 use super::random::Random;
 use super::{Place, in_time};
 
@@ -60,11 +61,7 @@ async fn work(mut client: Client, number: usize, mut random: Random, stop: Cance
     let mut sent = Vec::new();
     while !stop.is_cancelled() || sent.len() < LEAST {
         let id = format!("c{number}-{:05}", sent.len());
-        let kind = match random.below(20) {
-            0 => "cron",
-            1..8 => "plain",
-            _ => "effect",
-        };
+        let kind = kind(&mut random);
         let message = json!({ "text": format!("{kind} {id}"), "id": id });
         let accepted =
             in_time("a message is accepted", client.post("/v1/sessions/main/messages", &message)).await;

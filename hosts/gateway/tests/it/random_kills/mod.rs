@@ -74,7 +74,7 @@ impl Place {
         }
         let configuration = json!({
             "models": { "local": { "baseUrl": model, "model": "m", "contextTokens": 16_000 } },
-            "permission": { "cron": "allow" },
+            "permission": { "cron": "allow", "sessions_spawn": "allow", "sessions_send": "allow" },
             "sessions": { "maxQueued": 10_000 },
         });
         fs::write(self.file("user/toolkit.json5"), configuration.to_string()).unwrap();

@@ -17,10 +17,34 @@ use toolkit_serve::axum::{Json, Router};
 
 use super::random::Random;
 
-/// The kinds of messages.
-const KINDS: [&str; 3] = ["effect", "plain", "cron"];
+/// The kinds of messages, and how many of twenty are of each.
+const KINDS: [(&str, u64); 5] = [("effect", 9), ("plain", 6), ("cron", 1), ("spawn", 2), ("send", 2)];
+/// The beginning of the result of a sub-agent, and the words before its answer.
+const RESULT: &str = "Result of the sub-agent";
 /// The words of the request for a summary.
 const SUMMARISE: &str = "has to be shortened";
+
+/// The kind of a new message.
+pub(super) fn kind(random: &mut Random) -> &'static str {
+    let mut left = random.below(KINDS.iter().map(|(_, share)| share).sum());
+    for (kind, share) in KINDS {
+        match left.checked_sub(share) {
+            Some(rest) => left = rest,
+            None => return kind,
+        }
+    }
+    unreachable!("the number is below the sum of the shares")
+}
+
+/// The id of a message, by its text; none for the failure of a sub-agent.
+pub(super) fn id_of(text: &str) -> Option<String> {
+    if text.starts_with(RESULT) {
+        let (_, id) = text.split_once('[')?;
+        return Some(format!("r-{}", id.split_once(']')?.0));
+    }
+    let (before, id) = text.trim_end().rsplit_once(' ')?;
+    KINDS.iter().any(|(kind, _)| before.ends_with(kind)).then(|| id.to_owned())
+}
 
 pub(super) struct Model {
     pub(super) url: String,
@@ -90,43 +114,52 @@ fn next(messages: &[Value]) -> Next {
     }
     let is_answer = |message: &Value| message["role"] == "assistant" && message["tool_calls"].is_null();
     let since = messages.iter().rposition(is_answer).map_or(0, |at| at + 1);
-    let messages = &messages[since..];
-    let asked: Vec<(&str, String)> =
-        messages.iter().filter(|message| message["role"] == "user").flat_map(asked).collect();
-    if let ([(kind, id)], "user") = (&asked[..], last["role"].as_str().unwrap()) {
+    let (before, messages) = messages.split_at(since);
+    let asked: Vec<String> = messages.iter().filter(|message| message["role"] == "user").map(text).collect();
+    let ids: Vec<String> = asked.iter().filter_map(|text| id_of(text)).collect();
+    if let ([id], [asked], "user") = (&ids[..], &asked[..], last["role"].as_str().unwrap()) {
         let call = |name, arguments| Next::Call(format!("call-{id}"), name, arguments);
-        match *kind {
+        match asked.split_once(' ').map_or("", |(kind, _)| kind) {
             "effect" => return call("kill_effect", json!({ "id": id })),
             "cron" => {
                 let at = Moment(Clock::system().now().0 / 1_000 * 1_000).after(Duration::from_secs(3));
                 let at = Zone::utc().show(at).unwrap();
                 return call("cron", json!({ "action": "add", "at": at, "prompt": format!("plain f-{id}") }));
             }
+            "spawn" => return call("sessions_spawn", json!({ "prompt": format!("effect s-{id}") })),
+            "send" => {
+                if let Some(session) = sub_agent(before) {
+                    let timeout = if id.ends_with(['1', '3', '5', '7', '9']) { 2 } else { 0 };
+                    let message = format!("plain t-{id}");
+                    let to = json!({ "sessionKey": session, "message": message, "timeoutSeconds": timeout });
+                    return call("sessions_send", to);
+                }
+            }
             _ => {}
         }
     }
-    let ids: Vec<String> = asked.into_iter().map(|(_, id)| format!("[{id}]")).collect();
+    let ids: Vec<String> = ids.into_iter().map(|id| format!("[{id}]")).collect();
     let results = messages.iter().filter(|message| message["role"] == "tool").map(text);
+    // Whoever reads the answer finds the ids of its own messages in it, and those of no others.
+    let results = results.map(|text| text.replace(['[', ']'], "|"));
     Next::Text(format!("answer to {}\n{}", ids.join(" "), results.collect::<Vec<_>>().join("\n")))
 }
 
-/// The kinds and ids of the messages in a text.
-fn asked(message: &Value) -> Vec<(&'static str, String)> {
-    let text = text(message);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let pairs = words.windows(2).filter_map(|pair| {
-        let kind = KINDS.into_iter().find(|kind| *kind == pair[0])?;
-        Some((kind, pair[1].to_owned()))
-    });
-    pairs.collect()
+/// The sub-agent that was begun last in a conversation.
+fn sub_agent(messages: &[Value]) -> Option<String> {
+    messages.iter().filter(|message| message["role"] == "tool").rev().find_map(|message| {
+        let result: Value = serde_json::from_str(&text(message)).ok()?;
+        Some(result.get("sessionKey")?.as_str().filter(|key| key.contains(":sub:"))?.to_owned())
+    })
 }
 
 /// Messages that are twice in a conversation, which only those of the job that goes on may be.
 fn repeated(messages: &[Value]) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let ids = messages.iter().filter(|message| message["role"] == "user").flat_map(asked);
-    let twice = ids.filter(|(_, id)| !id.starts_with('j')).filter(|(_, id)| !seen.insert(id.clone()));
-    twice.map(|(_, id)| format!("{id} is twice in a conversation")).collect()
+    let texts = messages.iter().filter(|message| message["role"] == "user").map(text);
+    let ids = texts.filter_map(|text| id_of(&text));
+    let twice = ids.filter(|id| !id.starts_with('j')).filter(|id| !seen.insert(id.clone()));
+    twice.map(|id| format!("{id} is twice in a conversation")).collect()
 }
 
 fn text(message: &Value) -> String {

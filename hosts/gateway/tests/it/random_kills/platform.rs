@@ -8,6 +8,7 @@ use toolkit_gateway::{
 };
 
 use super::Place;
+use super::model::kind;
 use super::random::Random;
 
 const CHANNEL: &str = "chat";
@@ -85,7 +86,7 @@ impl Incoming {
     pub(super) fn write(&mut self) {
         let peer = self.random.below(PEERS);
         let id = format!("p{peer}-{:05}", self.sent.len());
-        let kind = ["effect", "effect", "effect", "plain", "plain", "cron"][self.random.below(6) as usize];
+        let kind = kind(&mut self.random);
         self.place.note(INCOMING, &format!("p{peer} {kind} {id}"));
         self.sent.push(id);
     }

@@ -59,8 +59,10 @@ impl Connection {
 
     /// Answers a request.
     pub(crate) async fn answer(&mut self, kind: &str, body: &str) -> Result<()> {
-        let answer =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
         Ok(self.0.get_mut().write_all(answer.as_bytes()).await?)
     }
 }

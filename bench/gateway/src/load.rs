@@ -37,11 +37,13 @@ pub(crate) async fn run(
     model.take();
     let connections = Connections::default();
     let begun = Instant::now() + Duration::from_millis(100);
-    let due = |number: usize| begun + Duration::from_secs_f64(number as f64 / rate as f64);
+    let between = Duration::from_secs(1) / u32::try_from(rate)?;
+    let due = |number: usize| begun + between * u32::try_from(number).unwrap_or(u32::MAX);
     let mut sending = JoinSet::new();
     for number in 0..messages {
         tokio::time::sleep_until(due(number).into()).await;
-        let path = format!("/v1/sessions/agent:main:local:console:direct:owner:s{}/messages", number % sessions);
+        let path =
+            format!("/v1/sessions/agent:main:local:console:direct:owner:s{}/messages", number % sessions);
         let body = json!({ "text": format!("{MARK}{number:0DIGITS$}") }).to_string();
         let (address, token) = (gateway.address.clone(), gateway.token.clone());
         let (connections, due) = (Arc::clone(&connections), due(number));
@@ -53,7 +55,9 @@ pub(crate) async fn run(
             };
             let (status, answer) = connection.request("POST", &path, &token, &body).await?;
             if status != 202 {
-                return Err(format!("a message was refused: {status} {}", String::from_utf8_lossy(&answer)).into());
+                return Err(
+                    format!("a message was refused: {status} {}", String::from_utf8_lossy(&answer)).into()
+                );
             }
             connections.lock().await.push(connection);
             Ok::<_, Box<dyn std::error::Error + Send + Sync>>(due.elapsed().as_secs_f64() * 1e3)

@@ -20,7 +20,9 @@ const AT_ONCE: usize = 100;
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [toolkit, numbers @ ..] = &words[..] else { return Err("usage: gateway TOOLKIT STARTS SESSIONS RATE SECONDS".into()) };
+    let [toolkit, numbers @ ..] = &words[..] else {
+        return Err("usage: gateway TOOLKIT STARTS SESSIONS RATE SECONDS".into());
+    };
     let numbers: Vec<usize> = numbers.iter().map(|number| number.parse()).collect::<Result<_, _>>()?;
     let [starts, sessions, rate, seconds] = numbers[..] else { return Err("four numbers are needed".into()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -13,7 +13,7 @@ use crate::connection::Connection;
 /// Time between two looks at a process that starts.
 const PAUSE: Duration = Duration::from_micros(500);
 /// No start takes so long.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 /// Ticks of the processor time in a second.
 const TICKS: f64 = 100.0;
 
@@ -23,7 +23,8 @@ pub(crate) fn directory(model: &str) -> Result<TempDir> {
     for name in ["user", "work"] {
         fs::create_dir(directory.path().join(name))?;
     }
-    let configuration = format!("{{ models: {{ local: {{ baseUrl: '{model}', model: 'm', contextTokens: 128000 }} }} }}");
+    let configuration =
+        format!("{{ models: {{ local: {{ baseUrl: '{model}', model: 'm', contextTokens: 128000 }} }} }}");
     fs::write(directory.path().join("user/toolkit.json5"), configuration)?;
     Ok(directory)
 }
@@ -41,7 +42,9 @@ impl Gateway {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let mut command = Command::new(toolkit);
         command.args(["gateway", "--address", &address]).current_dir(directory.join("work"));
-        command.env("TOOLKIT_CONFIG_DIR", directory.join("user")).env("TOOLKIT_DATA_DIR", directory.join("data"));
+        command
+            .env("TOOLKIT_CONFIG_DIR", directory.join("user"))
+            .env("TOOLKIT_DATA_DIR", directory.join("data"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let begun = Instant::now();
         let mut child = command.spawn()?;
@@ -50,7 +53,9 @@ impl Gateway {
                 let (status, body) = connection.request("GET", "/healthz", "", "").await?;
                 let took = begun.elapsed();
                 if status != 200 || !body.windows(4).any(|word| word == b"\"ok\"") {
-                    return Err(format!("it is not healthy: {status} {}", String::from_utf8_lossy(&body)).into());
+                    return Err(
+                        format!("it is not healthy: {status} {}", String::from_utf8_lossy(&body)).into()
+                    );
                 }
                 break took;
             }

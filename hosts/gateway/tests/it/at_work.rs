@@ -240,13 +240,14 @@ async fn conversations_beyond_the_limit_are_closed_and_opened_again() {
 #[tokio::test]
 async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() {
     let work = Work::new(SessionsOptions::new()).await;
-    for peer in ["ada", "bob"] {
+    for peer in ["ada", "bob", "eve"] {
         let id = work.send(&format!("plain {peer}"), peer).await;
         work.ended(id).await;
     }
     let transcript =
         async |work: &Work, peer| work.store().session(key(peer)).await.unwrap().unwrap().transcript.unwrap();
     let (of_ada, of_bob) = (transcript(&work, "ada").await, transcript(&work, "bob").await);
+    let of_eve = transcript(&work, "eve").await;
     let Work { sessions, directory, .. } = work;
     sessions.stop(Duration::from_mins(1)).await.unwrap();
     sessions.store().close().await;
@@ -256,6 +257,9 @@ async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() 
         let name = entry.file_name().unwrap().to_string_lossy().into_owned();
         if name.contains(&of_ada) {
             std::fs::remove_file(&entry).unwrap();
+        } else if name.contains(&of_eve) {
+            // As a loss of power may leave it.
+            std::fs::write(&entry, "").unwrap();
         } else if name.contains(&of_bob) && entry.extension().is_some_and(|extension| extension == "jsonl") {
             let mut text = std::fs::read_to_string(&entry).unwrap();
             let last = text.trim_end().rfind('\n').unwrap();
@@ -266,7 +270,7 @@ async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() 
     }
     assert_eq!(damaged, 1);
     let work = Work::at(directory, SessionsOptions::new()).await;
-    for (peer, before) in [("ada", of_ada), ("bob", of_bob)] {
+    for (peer, before) in [("ada", of_ada), ("bob", of_bob), ("eve", of_eve)] {
         let id = work.send(&format!("plain {peer} again"), peer).await;
         assert_eq!(work.ended(id).await.0, RunState::Answered, "{peer}");
         assert_ne!(transcript(&work, peer).await, before);

@@ -19,8 +19,8 @@ use super::random::Random;
 
 /// The kinds of messages, and how many of twenty are of each.
 const KINDS: [(&str, u64); 5] = [("effect", 9), ("plain", 6), ("cron", 1), ("spawn", 2), ("send", 2)];
-/// The beginning of the result of a sub-agent, and the words before its answer.
-const RESULT: &str = "Result of the sub-agent";
+/// The beginning of the result of a sub-agent.
+const RESULT: [&str; 4] = ["Result", "of", "the", "sub-agent"];
 /// The words of the request for a summary.
 const SUMMARISE: &str = "has to be shortened";
 
@@ -36,14 +36,35 @@ pub(super) fn kind(random: &mut Random) -> &'static str {
     unreachable!("the number is below the sum of the shares")
 }
 
-/// The id of a message, by its text; none for the failure of a sub-agent.
+/// The id of the last message in a text; none for the failure of a sub-agent.
 pub(super) fn id_of(text: &str) -> Option<String> {
-    if text.starts_with(RESULT) {
-        let (_, id) = text.split_once('[')?;
-        return Some(format!("r-{}", id.split_once(']')?.0));
+    asked(text).pop().map(|(_, id)| id)
+}
+
+/// The messages in a text, by kind and id: those that follow each other are one of the user. The result of a sub-agent has the id of its message.
+fn asked(text: &str) -> Vec<(&'static str, String)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found = Vec::new();
+    let mut is_result = false;
+    for (at, word) in words.iter().enumerate() {
+        is_result |= words[..=at].ends_with(&RESULT);
+        let bare = word.trim_matches(['[', ']']);
+        if !is_id(bare) {
+            continue;
+        }
+        let kind = at.checked_sub(1).map_or("", |before| words[before]);
+        if is_result && word.starts_with('[') {
+            found.push(("result", format!("r-{bare}")));
+            is_result = false;
+        } else if let Some((kind, _)) = KINDS.into_iter().find(|(name, _)| *name == kind) {
+            found.push((kind, bare.to_owned()));
+        }
     }
-    let (before, id) = text.trim_end().rsplit_once(' ')?;
-    KINDS.iter().any(|(kind, _)| before.ends_with(kind)).then(|| id.to_owned())
+    found
+}
+
+fn is_id(word: &str) -> bool {
+    word.rsplit_once('-').is_some_and(|(_, number)| number.len() == 5 && number.parse::<u32>().is_ok())
 }
 
 pub(super) struct Model {
@@ -115,11 +136,14 @@ fn next(messages: &[Value]) -> Next {
     let is_answer = |message: &Value| message["role"] == "assistant" && message["tool_calls"].is_null();
     let since = messages.iter().rposition(is_answer).map_or(0, |at| at + 1);
     let (before, messages) = messages.split_at(since);
-    let asked: Vec<String> = messages.iter().filter(|message| message["role"] == "user").map(text).collect();
-    let ids: Vec<String> = asked.iter().filter_map(|text| id_of(text)).collect();
-    if let ([id], [asked], "user") = (&ids[..], &asked[..], last["role"].as_str().unwrap()) {
+    let asked: Vec<_> = messages
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .flat_map(|message| asked(&text(message)))
+        .collect();
+    if let ([(kind, id)], "user") = (&asked[..], last["role"].as_str().unwrap()) {
         let call = |name, arguments| Next::Call(format!("call-{id}"), name, arguments);
-        match asked.split_once(' ').map_or("", |(kind, _)| kind) {
+        match *kind {
             "effect" => return call("kill_effect", json!({ "id": id })),
             "cron" => {
                 let at = Moment(Clock::system().now().0 / 1_000 * 1_000).after(Duration::from_secs(3));
@@ -138,7 +162,7 @@ fn next(messages: &[Value]) -> Next {
             _ => {}
         }
     }
-    let ids: Vec<String> = ids.into_iter().map(|id| format!("[{id}]")).collect();
+    let ids: Vec<String> = asked.into_iter().map(|(_, id)| format!("[{id}]")).collect();
     let results = messages.iter().filter(|message| message["role"] == "tool").map(text);
     // Whoever reads the answer finds the ids of its own messages in it, and those of no others.
     let results = results.map(|text| text.replace(['[', ']'], "|"));
@@ -157,9 +181,9 @@ fn sub_agent(messages: &[Value]) -> Option<String> {
 fn repeated(messages: &[Value]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let texts = messages.iter().filter(|message| message["role"] == "user").map(text);
-    let ids = texts.filter_map(|text| id_of(&text));
-    let twice = ids.filter(|id| !id.starts_with('j')).filter(|id| !seen.insert(id.clone()));
-    twice.map(|id| format!("{id} is twice in a conversation")).collect()
+    let ids = texts.flat_map(|text| asked(&text)).filter(|(_, id)| !id.starts_with('j'));
+    let twice = ids.filter(|(_, id)| !seen.insert(id.clone()));
+    twice.map(|(_, id)| format!("{id} is twice in a conversation")).collect()
 }
 
 fn text(message: &Value) -> String {

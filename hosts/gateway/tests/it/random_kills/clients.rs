@@ -14,6 +14,8 @@ use super::{Place, in_time};
 const CLIENTS: usize = 8;
 /// The least number of messages of each client.
 const LEAST: usize = 3;
+/// Jobs of a tool.
+const TICKING: usize = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes the people and the jobs, and returns a token for each person.
@@ -23,8 +25,10 @@ pub(super) async fn set_up(place: &Place) -> Vec<String> {
         let owner = owner.clone();
         async move { owner.post("/v1/schedules", &job).await.unwrap() }
     };
-    // Of the one every missed time is made up for, of the other the last one.
-    job(json!({ "every": "1s", "tool": "kill_tick", "missed": "all" })).await;
+    // Of these every missed time is made up for, of the other the last one.
+    for _ in 0..TICKING {
+        job(json!({ "every": "1s", "tool": "kill_tick", "missed": "all" })).await;
+    }
     job(json!({ "every": "2s", "prompt": "plain j-00000" })).await;
     let mut tokens = Vec::new();
     for number in 0..CLIENTS {

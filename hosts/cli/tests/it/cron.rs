@@ -59,17 +59,15 @@ fn compare_month(zone: &str, month: u8) -> Vec<Value> {
 
 #[test]
 #[ignore = "needs cronsim: cargo xtask test"]
-fn months_in_which_the_clock_of_new_york_is_set_follow_the_rule() {
-    for month in [3, 11] {
-        assert_eq!(compare_month("America/New_York", month), NO_DIFFERENCE, "{month}");
-    }
+fn a_month_in_which_the_clock_of_new_york_is_set_follows_the_rule() {
+    assert_eq!(compare_month("America/New_York", 3), NO_DIFFERENCE);
 }
 
 #[test]
 #[ignore = "needs cronsim: cargo xtask test"]
-fn months_in_which_the_clock_of_lord_howe_island_is_set_follow_the_rule() {
-    // It is set by half an hour: cronsim misses times after such a change.
-    let back = [
+fn a_month_in_which_the_clock_of_lord_howe_island_is_set_follows_the_rule() {
+    // It is set back by half an hour: cronsim misses times after that.
+    let differs = [
         json!(["*/7 */2 * * *", 0, 5]),
         json!(["30 * * * *", 0, 1]),
         json!(["*/30 2 * * *", 0, 1]),
@@ -77,9 +75,7 @@ fn months_in_which_the_clock_of_lord_howe_island_is_set_follow_the_rule() {
         json!(["0 */2 * * *", 0, 1]),
         json!(["0 */3 * * *", 0, 1]),
     ];
-    assert_eq!(compare_month("Australia/Lord_Howe", 4), back);
-    let forth = [json!(["30 * * * *", 0, 1]), json!(["0 */3 * * *", 0, 1])];
-    assert_eq!(compare_month("Australia/Lord_Howe", 10), forth);
+    assert_eq!(compare_month("Australia/Lord_Howe", 4), differs);
 }
 
 #[test]

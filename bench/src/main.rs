@@ -8,6 +8,7 @@ mod dispatch;
 mod exec;
 mod extract;
 mod files;
+mod gateway;
 mod machine;
 mod mcp;
 mod results;
@@ -43,6 +44,11 @@ benchmarks:
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only these groups: search, read, calls
                --cold         empty the caches of the system before each run, as root
+  gateway    what a gateway takes to start, to wait and to work
+               --starts N     repetitions of the start, of which the median counts (20)
+               --sessions N   sessions whose memory is looked at (1000)
+               --rate N       messages a second (50)
+               --seconds N    how long they come (300)
   mcp        what a call over MCP costs, beside other servers
                --rounds N     repetitions, of which the median counts (7)
                --tenths N     how long each measurement lasts, in tenths of a second (10)
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
         Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),
         Some("extract") => extract::Options::parse(arguments).and_then(|options| extract::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
+        Some("gateway") => gateway::Options::parse(arguments).and_then(|options| gateway::run(&options)),
         Some("mcp") => mcp::Options::parse(arguments).and_then(|options| mcp::run(&options)),
         Some("search") => search::Options::parse(arguments).and_then(|options| search::run(&options)),
         Some("--help" | "-h") => {

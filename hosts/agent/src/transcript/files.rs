@@ -157,7 +157,9 @@ impl TranscriptStore for FileStore {
         file.sync_all()?;
         fail_points::pass("transcript_copied");
         name(&path)?;
-        sync_directory(&self.directory)
+        sync_directory(&self.directory)?;
+        fail_points::synced(&path, lines.len() as u64);
+        Ok(())
     }
 
     fn open(&self, id: &str) -> io::Result<Box<dyn TranscriptWriter>> {
@@ -268,6 +270,7 @@ impl TranscriptWriter for FileWriter {
         self.is_named = Arc::default();
         sync_directory(&self.store.directory)?;
         self.is_named.store(true, Ordering::SeqCst);
+        fail_points::synced(&path, lines.len() as u64);
         Ok(())
     }
 
@@ -286,7 +289,8 @@ impl TranscriptWriter for FileWriter {
                 }
                 Err(error) => return Err(lost(&format!("cannot be opened: {error}"))),
             };
-            if !is_one(&written?, &file.metadata()?) {
+            let written = written?;
+            if !is_one(&written, &file.metadata()?) {
                 return Err(lost(
                     "was replaced while it was written; begin another conversation, or open it again",
                 ));
@@ -296,6 +300,7 @@ impl TranscriptWriter for FileWriter {
                 sync_directory(&directory)?;
                 is_named.store(true, Ordering::SeqCst);
             }
+            fail_points::synced(&path, written.len());
             Ok(())
         })
     }

@@ -38,7 +38,7 @@ impl Writer {
         Ok(Self::new(store, log, path, line.len() as u64))
     }
 
-    /// Opens a transcript to go on with it. A last line that is not whole is removed.
+    /// Opens a transcript to go on with it. A last line that is not whole is removed, and the others reach the disk.
     pub(super) fn open(
         store: &Arc<dyn TranscriptStore>,
         id: &str,
@@ -50,6 +50,8 @@ impl Writer {
         let bytes = log.read(MAX_BYTES + 1).and_then(check_size).map_err(cannot)?;
         let mut loaded = parse(&bytes, &path, Damage::Refuse)?;
         log.truncate(loaded.length).map_err(cannot)?;
+        // A process that was killed may have left lines that are not on the disk; from here on others rely on them.
+        log.sync()().map_err(cannot)?;
         let writer = Self::new(store, log, path, loaded.length);
         if loaded.header.version < VERSION {
             writer.append(&Record::Format { version: VERSION })?;

@@ -1,6 +1,7 @@
-"""Compares `toolkit cron next` over the year 2027 in one zone with a brute force of the stated rule, and with cronsim.
+"""Compares `toolkit cron next` in one zone with a brute force of the stated rule, and with cronsim.
 
-Arguments: the program, the zone, a file with one expression a line. The result is a JSON object on standard output.
+Arguments: the program, the zone, a file with one expression a line, the first day and the day after the last one, which begin in UTC. The
+result is a JSON object on standard output.
 
 The brute force knows nothing of transitions. It looks at the wall clock at each minute of real time:
 * where the minute or the hour begins with `*`, each minute at which the clock shows a fitting time is due;
@@ -16,8 +17,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-START = int(datetime(2027, 1, 1, tzinfo=timezone.utc).timestamp()) // 60
-END = int(datetime(2028, 1, 1, tzinfo=timezone.utc).timestamp()) // 60
+START, END = (int(datetime.fromisoformat(day).replace(tzinfo=timezone.utc).timestamp()) // 60 for day in sys.argv[4:6])
+BEFORE = datetime.fromtimestamp(START * 60 - 1, timezone.utc)
 MARGIN = 2 * 24 * 60
 RANGES = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)]
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -85,7 +86,7 @@ def by_rule(expression, shown):
 
 
 def by_program(program, zone, expression, count):
-    command = [program, "cron", "next", expression, "--zone", zone, "--from", "2026-12-31T23:59:59.999Z", "--count", str(count)]
+    command = [program, "cron", "next", expression, "--zone", zone, "--from", BEFORE.isoformat(), "--count", str(count)]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     instants = [datetime.fromisoformat(line) for line in lines]
     local = ZoneInfo(zone)
@@ -99,7 +100,7 @@ def by_cronsim(expression, zone):
     due = []
     # It knows no nicknames.
     expression = NICKNAMES.get(expression, expression)
-    for instant in CronSim(expression, datetime(2026, 12, 31, 23, 59, 59, tzinfo=timezone.utc).astimezone(zone)):
+    for instant in CronSim(expression, BEFORE.astimezone(zone)):
         minute = int(instant.timestamp()) // 60
         if minute >= END:
             return due
@@ -112,13 +113,13 @@ def show(minute, zone):
 
 
 def main():
-    program, name, file = sys.argv[1:]
+    program, name, file = sys.argv[1:4]
     zone = ZoneInfo(name)
     shown = wall_clock(zone)
     report = {"tzdata": importlib.metadata.version("tzdata"), "expressions": 0, "times": 0, "wrong": [], "cronsim": []}
     for expression in open(file, encoding="utf-8").read().splitlines():
         rule = by_rule(expression, shown)
-        # One more, which has to be after the year, unless there is none at all.
+        # One more, which has to be after the last day, unless there is none at all.
         found = by_program(program, name, expression, len(rule) + 1)
         found = [minute for minute in found if minute < END]
         report["expressions"] += 1

@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+#[cfg(target_os = "linux")]
+mod faults;
 mod jobs;
 
 use crate::agent::{Bench, call, chunks};
@@ -35,7 +37,10 @@ impl Running {
     }
 
     fn with(bench: &Bench, args: &[&str]) -> Result<Self, (Option<i32>, String)> {
-        let mut command = command(bench, &[&["gateway", "--address", "127.0.0.1:0"], args].concat());
+        Self::of(command(bench, &[&["gateway", "--address", "127.0.0.1:0"], args].concat()))
+    }
+
+    fn of(mut command: Command) -> Result<Self, (Option<i32>, String)> {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut err = BufReader::new(child.stderr.take().unwrap());

@@ -13,6 +13,7 @@ mod chat;
 mod commands;
 mod config;
 mod cron;
+mod cron_rule;
 mod docs;
 mod edits;
 mod explain;

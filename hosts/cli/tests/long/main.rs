@@ -1,5 +1,9 @@
 //! Tests that take minutes: `cargo xtask ci` runs them, `cargo xtask test` does not.
 
+#[cfg(all(target_os = "linux", feature = "gateway"))]
+mod cron;
+#[path = "../it/cron_rule.rs"]
+mod cron_rule;
 #[cfg(unix)]
 mod guide;
 #[cfg(all(target_os = "linux", feature = "mcp"))]

@@ -171,6 +171,7 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
         let before = format!("the run {other} has taken the message, and did not end; send it again");
         return Err(conversation.end_of(&other).map_or(Failure::Told(before), |_| Failure::AnsweredBefore));
     }
+    give_back(inner, run, message, conversation).await?;
     let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
         Ok(receipt) => receipt,
@@ -254,6 +255,21 @@ async fn consumed(
     Ok(claimed.filter(is_in_transcript).map(|message| message.id).collect())
 }
 
+/// Lets messages wait again that an ended process had given to the run, and that are not in its transcript: no later one may reach the run before
+/// them.
+async fn give_back(
+    inner: &Inner,
+    run: &RunId,
+    first: &Message,
+    conversation: &Conversation,
+) -> Result<(), StoreError> {
+    let of_run = inner.store.messages_of(run).await?.into_iter();
+    let given = of_run.filter(|message| message.id != first.id && message.state == MessageState::Claimed);
+    let given = given.filter(|message| conversation.consumer(&message.key()).is_none());
+    let given: Vec<MessageId> = given.map(|message| message.id).collect();
+    if given.is_empty() { Ok(()) } else { inner.store.give_back(run, given).await }
+}
+
 /// Returns the end of a run as its transcript has it, without asking anything. A transcript that cannot be read is tried again.
 pub(super) async fn end_in_transcript(inner: &Inner, run: &RunId, message: &Message) -> Result<End, Failure> {
     let mut tries = 0;
@@ -289,8 +305,12 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     let made = made.await;
     let (agent, opened) =
         made.unwrap_or_else(|_| Err(AgentError("the agent cannot be made: it panicked".to_owned()).into()))?;
+    let mut lost = None;
     let held = match opened {
-        Some(opened) => place.open(opened).map_err(Failure::Passing)?,
+        Some(opened) => {
+            lost = opened.lost;
+            place.open(opened.session).map_err(Failure::Passing)?
+        }
         None => {
             let held =
                 place.held().ok_or_else(|| Failure::Passing("the conversation was closed".to_owned()))?;
@@ -304,7 +324,8 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     if record.transcript.as_deref() != Some(now) {
         inner.store.set_transcript(key.clone(), now.to_owned()).await?;
         if let Some(before) = &record.transcript {
-            let reason = held.conversation.damage().map_or("it is gone", |damage| &damage.reason);
+            let damage = held.conversation.damage().map(|damage| damage.reason.clone());
+            let reason = damage.or(lost).unwrap_or_else(|| "it is gone".to_owned());
             let data = json!({ "before": before, "now": now, "reason": reason });
             inner.store.note(key.clone(), "transcript.replaced", data).await?;
         }
@@ -312,17 +333,28 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     Ok(held)
 }
 
+/// A transcript that is open.
+struct Opened {
+    session: Session,
+    /// Why it does not go on with the one that was there.
+    lost: Option<String>,
+}
+
 /// Opens the transcript of a session, or begins one.
-fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Session, Failure> {
-    let begin = || agent.session(&DelegationRequest::default());
+fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Opened, Failure> {
+    let begin = |lost| {
+        let begun = agent.session(&DelegationRequest::default());
+        begun.map(|session| Opened { session, lost })
+    };
     let opened = match &record.transcript {
-        None => begin(),
+        None => begin(None),
         Some(id) => match agent.resume_or_fork(id) {
-            Err(error @ TranscriptError::Unknown { .. }) => {
+            // Nothing of it can be read: a loss of power may come before its first line has reached the disk.
+            Err(error @ (TranscriptError::Unknown { .. } | TranscriptError::Corrupt { .. })) => {
                 tracing::warn!(%error, session = %record.key, "a session goes on without its transcript");
-                begin()
+                begin(Some(error.to_string()))
             }
-            opened => opened,
+            opened => opened.map(|session| Opened { session, lost: None }),
         },
     };
     opened.map_err(|error| match error {

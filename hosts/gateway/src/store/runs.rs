@@ -213,6 +213,25 @@ impl Store {
         .await
     }
 
+    /// Lets messages wait again that were to steer a run, and did not reach it before the process ended. The one that began the run stays with it.
+    pub async fn give_back(&self, run: &RunId, messages: Vec<MessageId>) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.write(move |writing| {
+            for id in messages {
+                writing
+                    .sql
+                    .prepare_cached(
+                        "UPDATE inbox SET state = 'queued', run = NULL, changed_at = ?3
+                         WHERE id = ?1 AND run = ?2 AND state = 'claimed'
+                           AND id <> (SELECT message FROM runs WHERE id = ?2)",
+                    )?
+                    .execute(params![id, run, writing.now])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Notes that the transcript of a run holds these messages; done once their lines are synced. Again is no error.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolkit_gateway::{
     Acceptance, CancelOutcome, EventFilter, MessageId, MessageState, RunState, SessionKey, Sessions,
-    SessionsOptions, Store, StoreOptions,
+    SessionsOptions, SteerOutcome, Store, StoreOptions,
 };
 use toolkit_models::Scripted;
 
@@ -240,13 +240,14 @@ async fn conversations_beyond_the_limit_are_closed_and_opened_again() {
 #[tokio::test]
 async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() {
     let work = Work::new(SessionsOptions::new()).await;
-    for peer in ["ada", "bob"] {
+    for peer in ["ada", "bob", "eve"] {
         let id = work.send(&format!("plain {peer}"), peer).await;
         work.ended(id).await;
     }
     let transcript =
         async |work: &Work, peer| work.store().session(key(peer)).await.unwrap().unwrap().transcript.unwrap();
     let (of_ada, of_bob) = (transcript(&work, "ada").await, transcript(&work, "bob").await);
+    let of_eve = transcript(&work, "eve").await;
     let Work { sessions, directory, .. } = work;
     sessions.stop(Duration::from_mins(1)).await.unwrap();
     sessions.store().close().await;
@@ -256,6 +257,9 @@ async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() 
         let name = entry.file_name().unwrap().to_string_lossy().into_owned();
         if name.contains(&of_ada) {
             std::fs::remove_file(&entry).unwrap();
+        } else if name.contains(&of_eve) {
+            // As a loss of power may leave it.
+            std::fs::write(&entry, "").unwrap();
         } else if name.contains(&of_bob) && entry.extension().is_some_and(|extension| extension == "jsonl") {
             let mut text = std::fs::read_to_string(&entry).unwrap();
             let last = text.trim_end().rfind('\n').unwrap();
@@ -266,7 +270,7 @@ async fn a_transcript_that_is_gone_or_damaged_is_told_and_the_session_goes_on() 
     }
     assert_eq!(damaged, 1);
     let work = Work::at(directory, SessionsOptions::new()).await;
-    for (peer, before) in [("ada", of_ada), ("bob", of_bob)] {
+    for (peer, before) in [("ada", of_ada), ("bob", of_bob), ("eve", of_eve)] {
         let id = work.send(&format!("plain {peer} again"), peer).await;
         assert_eq!(work.ended(id).await.0, RunState::Answered, "{peer}");
         assert_ne!(transcript(&work, peer).await, before);
@@ -328,4 +332,34 @@ async fn a_message_that_a_run_has_taken_before_a_crash_is_not_answered_twice() {
     let next = work.send("plain", "ada").await;
     assert_eq!(work.ended(next).await, answered("answer to plain"));
     assert_eq!(work.ledger.lines(), ["hold a"]);
+}
+
+#[tokio::test]
+async fn a_message_that_was_on_its_way_to_a_run_at_a_crash_is_not_overtaken() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), StoreOptions::new()).await.unwrap();
+    let accept = async |id| match store.accept(message(id, "ada")).await.unwrap() {
+        Acceptance::Accepted { id } => id,
+        other => panic!("{other:?}"),
+    };
+    let first = accept("hold a").await;
+    let run = store.claim(1).await.unwrap().unwrap().run;
+    let second = accept("plain b").await;
+    assert_eq!(store.steer(&run, second).await.unwrap(), SteerOutcome::Steered);
+    // The process ended here.
+    store.close().await;
+    drop(store);
+
+    let work = Work::at(directory, SessionsOptions::new()).await;
+    in_time(work.ledger.held.cancelled()).await;
+    let third = work.send("plain c", "ada").await;
+    assert_eq!(
+        (work.state(second).await, work.state(third).await),
+        (MessageState::Queued, MessageState::Queued)
+    );
+    work.ledger.released.cancel();
+    assert_eq!(work.ended(first).await, answered("answer to hold a"));
+    let (_, answers) = work.ended(second).await;
+    assert!(answers[0].starts_with("answer to plain b"), "{answers:?}");
+    work.ended(third).await;
 }

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 use toolkit_gateway::{Acceptance, DeliveryState, NewDelivery, Resumption, RunEnd, Store, StoreOptions};
 
 use crate::common::{key, message, target};
+use crate::process;
 
 /// Tells the child that it is one, and where its store is.
 const PLACE: &str = "TOOLKIT_TEST_STORE";
@@ -68,33 +68,29 @@ async fn process_to_be_killed() {
     }
 }
 
-fn child(directory: &Path, point: Option<(&str, u32)>) -> bool {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crashes::process_to_be_killed", "--nocapture"]).env(PLACE, directory);
-    if let Some((point, pass)) = point {
-        command.env("TOOLKIT_FAIL_POINT", format!("{point}:{pass}"));
-    }
-    command.output().unwrap().status.success()
+fn child(directory: &Path, point: Option<&str>) -> bool {
+    process::run("crashes::process_to_be_killed", PLACE, directory, point)
 }
 
 #[tokio::test]
 async fn whatever_point_a_process_is_killed_at_nothing_is_lost_or_repeated() {
     for point in POINTS {
         for pass in [1, 2, 3] {
+            let at = format!("{point}:{pass}");
             let place = tempfile::tempdir().unwrap();
-            assert!(!child(place.path(), Some((point, pass))), "{point}:{pass} was not passed");
+            assert!(!child(place.path(), Some(&at)), "{at} was not passed");
             let store = Store::open(place.path(), StoreOptions::new()).await.unwrap();
             let told = std::fs::read_to_string(place.path().join("told")).unwrap_or_default();
             for number in 0..MESSAGES {
                 if told.contains(&format!("accepted {number}\n")) {
                     let again = store.accept(message(&number.to_string(), "ada")).await.unwrap();
-                    assert!(matches!(again, Acceptance::Again { .. }), "{point}:{pass}: {number} is lost");
+                    assert!(matches!(again, Acceptance::Again { .. }), "{at}: {number} is lost");
                 }
             }
             store.close().await;
             drop(store);
-            assert!(child(place.path(), None), "{point}:{pass}: the next start fails");
-            account(place.path(), &format!("{point}:{pass}")).await;
+            assert!(child(place.path(), None), "{at}: the next start fails");
+            account(place.path(), &at).await;
         }
     }
 }

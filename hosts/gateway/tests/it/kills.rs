@@ -2,16 +2,15 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use std::process::Command;
 
 use toolkit_gateway::{Acceptance, DeliveryState, RunState, Sessions, SessionsOptions, Store, StoreOptions};
 
 use crate::agents::{Ledger, agents, in_time, model, until};
 use crate::common::{key, message};
+use crate::process;
 
 /// Tells the child that it is one, and where it works.
 const PLACE: &str = "TOOLKIT_TEST_GATEWAY";
-const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
 
 const MESSAGES: [(&str, &str); 5] =
     [("a1", "ada"), ("b1", "bob"), ("plain a2", "ada"), ("a3", "ada"), ("b2", "bob")];
@@ -87,19 +86,8 @@ async fn process_to_be_killed() {
     }
 }
 
-fn child(directory: &Path, point: Option<String>) -> bool {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "kills::process_to_be_killed", "--nocapture"])
-        .env(PLACE, directory)
-        .env_remove(FAIL_POINT);
-    if let Some(point) = point {
-        command.env(FAIL_POINT, point);
-    }
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!text.contains("panicked"), "{text}");
-    output.status.success()
+fn child(directory: &Path, point: Option<&str>) -> bool {
+    process::run("kills::process_to_be_killed", PLACE, directory, point)
 }
 
 #[tokio::test]
@@ -108,10 +96,10 @@ async fn whatever_point_a_gateway_is_killed_at_every_message_is_answered_once() 
         let at = format!("{point}:{pass}");
         // How often a point is passed depends on which messages reach a run under way.
         let mut tries = (0..MAX_TRIES).map(|_| tempfile::tempdir().unwrap());
-        let place = tries.find(|place| !child(place.path(), Some(at.clone())));
+        let place = tries.find(|place| !child(place.path(), Some(&at)));
         let place = place.unwrap_or_else(|| panic!("{at} was not passed"));
         // It is killed once more at the same point, where it is passed again.
-        child(place.path(), Some(at.clone()));
+        child(place.path(), Some(&at));
         assert!(child(place.path(), None), "{at}: the next start fails");
         account(place.path(), &at).await;
     }

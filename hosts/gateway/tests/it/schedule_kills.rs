@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +13,12 @@ use toolkit_gateway::{
 
 use crate::agents::{Ledger, agents, in_time, model, until};
 use crate::common::{START, target};
+use crate::process;
 use crate::schedules::{MINUTE, every, prompt, tool};
 use crate::schedules_at_work::Tools;
 
 /// Tells the child that it is one, and where it works.
 const PLACE: &str = "TOOLKIT_TEST_SCHEDULES";
-const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
 
 /// Fires of each job.
 const FIRES: usize = 3;
@@ -82,19 +81,8 @@ async fn process_to_be_killed() {
     }
 }
 
-fn child(directory: &Path, point: Option<String>) -> bool {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "schedule_kills::process_to_be_killed", "--nocapture"])
-        .env(PLACE, directory)
-        .env_remove(FAIL_POINT);
-    if let Some(point) = point {
-        command.env(FAIL_POINT, point);
-    }
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!text.contains("panicked"), "{text}");
-    output.status.success()
+fn child(directory: &Path, point: Option<&str>) -> bool {
+    process::run("schedule_kills::process_to_be_killed", PLACE, directory, point)
 }
 
 #[tokio::test]
@@ -102,9 +90,9 @@ async fn whatever_point_schedules_are_killed_at_every_fire_is_run_once() {
     for (point, pass) in POINTS {
         let at = format!("{point}:{pass}");
         let place = tempfile::tempdir().unwrap();
-        assert!(!child(place.path(), Some(at.clone())), "{at} was not passed");
+        assert!(!child(place.path(), Some(&at)), "{at} was not passed");
         // It is killed once more at the same point, where it is passed again.
-        child(place.path(), Some(at.clone()));
+        child(place.path(), Some(&at));
         assert!(child(place.path(), None), "{at}: the next start fails");
         account(place.path(), &at).await;
     }

@@ -207,6 +207,9 @@ pub struct WebSearchSettings {
     pub base_url: Option<String>,
     /// The provider's API key. Default: the one in the environment; `searxng` needs none.
     pub api_key: Option<Secret>,
+    /// Price of a search, in the currency of `models.<name>.price`, for the meter of the host.
+    #[arg(range(0.0..))]
+    pub price: Option<f64>,
 }
 
 /// A search provider.

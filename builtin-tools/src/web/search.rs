@@ -15,6 +15,7 @@ pub use choice::{ProviderState, search_providers};
 use provider::Query;
 use std::sync::Arc;
 use std::time::Duration;
+use toolkit::metering::{EndpointMeter, EndpointUsage, OpenEndpointRequest};
 use toolkit::prelude::*;
 use toolkit::{ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_http::http::StatusCode;
@@ -148,7 +149,18 @@ async fn searched(
     let name = chosen.provider.name();
     let client = clients::provider_client(ctx, Duration::from_secs(settings.timeout_seconds))?;
     let request = chosen.provider.request(&chosen.base_url, chosen.key.as_deref(), query)?;
-    let response = client.send(request).await.map_err(|error| unreachable(chosen, &error))?;
+    let open = metered(ctx, settings, chosen).await?;
+    let response = client.send(request).await;
+    if let Some((open, used)) = open {
+        match &response {
+            Ok(response) if response.status.is_success() => open.end(Some(used)),
+            Ok(response) if !response.status.is_server_error() => open.end(None),
+            Err(FetchError::Refused(_) | FetchError::Connect(_) | FetchError::Tls { .. }) => open.end(None),
+            // It may have been charged: dropped, it counts.
+            _ => {}
+        }
+    }
+    let response = response.map_err(|error| unreachable(chosen, &error))?;
     let Response { status, headers, body, .. } = response;
     let body = without_secret(body, chosen.key.as_deref().unwrap_or_default());
     if !status.is_success() {
@@ -167,6 +179,20 @@ async fn searched(
     results.retain(|result| result.url.starts_with("https://") || result.url.starts_with("http://"));
     results.truncate(query.count as usize);
     Ok(SearchResults { results })
+}
+
+/// Has the meter of the host count a search, unless nobody charges for it.
+async fn metered(
+    ctx: &ToolContext,
+    settings: &WebSearchSettings,
+    chosen: &Chosen,
+) -> Result<Option<(Box<dyn OpenEndpointRequest>, EndpointUsage)>, ToolError> {
+    let is_free = chosen.key.is_none() && settings.price.is_none();
+    let Some(meter) = ctx.service::<dyn EndpointMeter>().filter(|_| !is_free) else { return Ok(None) };
+    let mut used = EndpointUsage::new("web_search", chosen.provider.name());
+    used.cost = settings.price;
+    let open = meter.begin(ctx.caller(), &used).await?;
+    Ok(Some((open, used)))
 }
 
 /// Returns the error for a request without an answer. It names only the host of the URL, which contains no key.

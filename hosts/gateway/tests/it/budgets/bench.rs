@@ -50,6 +50,10 @@ impl Bench {
                 let usage = json!({ "type": "tokens", "input_tokens": 40, "output_tokens": 10 });
                 Answer::json(200, &json!({ "text": "Hello.", "usage": usage }))
             }
+            path if path.starts_with("/search/") && path.contains("country=XX") => {
+                Answer::json(422, &json!({ "error": { "detail": "no such country" } }))
+            }
+            path if path.starts_with("/search/") => Answer::json(200, &json!({ "web": { "results": [] } })),
             _ => Answer::bytes(200, "<p>High water is at nine.").with_header("content-type", "text/html"),
         })
         .await;
@@ -125,7 +129,12 @@ fn write(file: &Path, server: &Loopback, sections: &Value) {
     let mut configuration = json!({
         "models": { "local": { "baseUrl": url, "model": "m", "maxTokens": 100, "price": price } },
         "tools": {
-            "web": { "network": { "allowedRanges": ["127.0.0.0/8"] } },
+            "web": {
+                "network": { "allowedRanges": ["127.0.0.0/8"] },
+                "search": {
+                    "provider": "brave", "baseUrl": format!("{}/search", server.url()), "apiKey": "k", "price": 0.25, "cacheMinutes": 0,
+                },
+            },
             "image": paid(json!({ "image": 0.5 })),
             "tts": paid(json!({ "characters": 1_000_000.0 })),
             "transcribe": paid(price.clone()),

@@ -48,22 +48,26 @@ async fn what_tools_ask_a_model_or_an_endpoint_counts_for_the_session() {
             ("tts", speech),
             ("transcribe", json!({ "audio": "hello.wav" })),
             ("llm_task", json!({ "prompt": "When is high water?" })),
+            ("web_search", json!({ "query": "high water" })),
+            ("web_search", json!({ "query": "low water", "country": "XX" })),
         ]),
     )
     .await;
     let run = bench.ended(bench.send(&main_session(), "owner", "go").await).await;
     assert_eq!(run.state, RunState::Answered, "{:?}", run.reason);
-    // Six of the agent, one for the picture, one for the task.
-    assert_eq!(bench.asked(), 8, "{:?}", last_message(bench.server.requests().last().unwrap()));
+    // Eight of the agent, one for the picture, one for the task.
+    assert_eq!(bench.asked(), 10, "{:?}", last_message(bench.server.requests().last().unwrap()));
     for path in ["/v1/images", "/v1/audio/speech", "/v1/audio/transcriptions"] {
         assert_eq!(bench.requests_to(path), 1, "{path}");
     }
-    // The picture has its price, and so has each of the six characters; the speech and the model have one for tokens.
-    let tokens = 8 * TOKENS + 50;
-    let cost = f64::from(u32::try_from(tokens).unwrap()) / 1_000_000.0 + 0.5 + 6.0;
+    assert_eq!(bench.requests_to("/search/"), 2);
+    // The picture has its price, and so have each of the six characters, and the search that was not refused; the transcription and the model
+    // have one for tokens.
+    let tokens = 10 * TOKENS + 50;
+    let cost = f64::from(u32::try_from(tokens).unwrap()) / 1_000_000.0 + 0.5 + 6.0 + 0.25;
     for (kind, name) in ACCOUNTS {
         let used = bench.used(kind, name).await;
-        assert_eq!((used.0, used.2), (tokens, 11), "{kind:?}");
+        assert_eq!((used.0, used.2), (tokens, 14), "{kind:?}");
         assert!((used.1 - cost).abs() < 1e-9, "{kind:?}: {}", used.1);
     }
 }
@@ -73,6 +77,7 @@ async fn an_endpoint_is_not_asked_where_a_budget_does_not_allow_its_price() {
     for (tool, arguments, path) in [
         ("image", json!({ "action": "generate", "prompt": "a boat" }), "/v1/images"),
         ("tts", json!({ "text": "Hello.", "save_as": "hello.wav" }), "/v1/audio"),
+        ("web_search", json!({ "query": "a search that is refused" }), "/search"),
     ] {
         let section = json!({ "everything": { "day": { "cost": 0.2 } } });
         let bench = Bench::start(json!({ "budgets": section }), calls(vec![(tool, arguments)])).await;

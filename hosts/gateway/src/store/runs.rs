@@ -68,6 +68,7 @@ pub struct RunRecord {
     /// Why it failed.
     pub reason: Option<String>,
     /// Its answer, where another session asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// When it began.
     pub started_at: Moment,
@@ -305,17 +306,6 @@ impl Store {
                 set_state(writing, &run, RunState::Running)?;
             }
             Ok(is_free)
-        })
-        .await
-    }
-
-    /// Notes that a run was cancelled, so that it does not go on after a crash. One that has ended stays as it is.
-    pub async fn note_cancelled(&self, run: &RunId) -> Result<(), StoreError> {
-        let run = run.clone();
-        self.write(move |writing| {
-            let sql = "UPDATE runs SET cancelled_at = ?2 WHERE id = ?1 AND ended_at IS NULL AND cancelled_at IS NULL";
-            writing.sql.prepare_cached(sql)?.execute(params![run, writing.now])?;
-            Ok(())
         })
         .await
     }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::damage::Fault;
 use super::ids::RunId;
 use super::inbox::{self, Acceptance, Message, MessageKind, NewMessage};
-use super::runs::{RunRecord, RunState};
+use super::runs::{self, RunRecord, RunState};
 use super::writer::Writing;
 use super::{Store, StoreError, Target, sending, sessions, visible};
 use crate::moment::millis;
@@ -86,26 +86,37 @@ impl Store {
         .await
     }
 
-    /// Cancels what runs and waits in the sessions below one, whose run was cancelled: it does not hear of it. Returns the runs that are in
-    /// flight, which end as soon as their work has noticed.
-    pub async fn cancel_below(&self, session: SessionKey) -> Result<Vec<RunRecord>, StoreError> {
+    /// Cancels the run of a session that is in flight, and what runs and waits in the sessions below, of which the session does not hear. With `run`,
+    /// nothing is done unless that is the run. Returns the runs, which end as soon as their work has noticed.
+    pub async fn cancel_tree(
+        &self,
+        session: SessionKey,
+        run: Option<RunId>,
+    ) -> Result<Vec<RunRecord>, StoreError> {
         self.write(move |writing| {
+            let own = "session = ?1 AND ended_at IS NULL";
+            let mut cancelled = runs::select(writing.sql, own, params![session])?;
+            if run.is_some() && cancelled.first().map(|own| &own.id) != run.as_ref() {
+                return Ok(Vec::new());
+            }
             let below = "session IN (
                 WITH RECURSIVE below (key) AS (
                     SELECT key FROM sessions WHERE parent = ?1
                     UNION SELECT sessions.key FROM sessions JOIN below ON sessions.parent = below.key
                 ) SELECT key FROM below)";
-            for message in
-                inbox::select(writing.sql, &format!("state = 'queued' AND {below} ORDER BY id"), &[&session])?
-            {
+            let waiting = format!("state = 'queued' AND {below} ORDER BY id");
+            for message in inbox::select(writing.sql, &waiting, params![session])? {
                 inbox::cancel(writing, &message)?;
             }
-            let in_flight = format!("ended_at IS NULL AND {below}");
-            let sql = format!(
-                "UPDATE runs SET is_quiet = 1, cancelled_at = coalesce(cancelled_at, ?2) WHERE {in_flight}"
-            );
-            writing.sql.prepare_cached(&sql)?.execute(params![session, writing.now])?;
-            super::runs::select(writing.sql, &in_flight, &[&session])
+            let below = format!("ended_at IS NULL AND {below}");
+            for (condition, is_quiet) in [(own, false), (&*below, true)] {
+                let sql = format!(
+                    "UPDATE runs SET is_quiet = max(is_quiet, ?3), cancelled_at = coalesce(cancelled_at, ?2) WHERE {condition}"
+                );
+                writing.sql.prepare_cached(&sql)?.execute(params![session, writing.now, is_quiet])?;
+            }
+            cancelled.extend(runs::select(writing.sql, &below, params![session])?);
+            Ok(cancelled)
         })
         .await
     }

@@ -6,6 +6,7 @@ mod random;
 mod seeing;
 mod sending;
 mod spawning;
+mod whole;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

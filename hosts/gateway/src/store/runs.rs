@@ -280,7 +280,8 @@ impl Store {
     ) -> Result<bool, StoreError> {
         fail_points::pass("after_end_before_commit");
         let run = run.clone();
-        let finish = move |writing: &Writing<'_>| finish(writing, &run, end, &consumed, deliveries, answer);
+        let finish =
+            move |writing: &Writing<'_>| finish(writing, &run, end, &consumed, deliveries, answer.as_deref());
         let finished = self.write(finish).await?;
         fail_points::pass("after_finish");
         Ok(finished)
@@ -393,7 +394,7 @@ fn finish(
     end: RunEnd,
     consumed: &[MessageId],
     deliveries: Vec<NewDelivery>,
-    answer: Option<String>,
+    answer: Option<&str>,
 ) -> Result<bool, Fault> {
     let Some(record) = found(writing.sql, run)? else {
         return Err(Fault::Refused(format!("there is no run {run}")));
@@ -434,7 +435,7 @@ fn finish(
     if state == RunState::Answered {
         sessions::count_message(writing, &record.session)?;
     }
-    spawns::hand_over(writing, &record, state, answer.as_deref().or(reason.as_deref()))?;
+    spawns::hand_over(writing, &record, state, answer.or(reason.as_deref()))?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;
     let data = json!({ "run": run, "state": state, "reason": reason });

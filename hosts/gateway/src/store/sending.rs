@@ -59,7 +59,7 @@ impl Store {
     /// There is no such session, its person is blocked, or the message is too long.
     pub async fn send_between(&self, send: NewSend) -> Result<SendStored, StoreError> {
         let max_queued = self.0.options.max_queued;
-        let sent = self
+        let stored = self
             .write(move |writing| {
                 let id = spawns::digest(&send.origin);
                 if let Some(id) = inbox::known(writing.sql, SOURCE, &id)? {
@@ -85,10 +85,8 @@ impl Store {
                     NewMessage::new(SOURCE, id, send.to.clone(), body).with_sender(send.from.as_str());
                 match inbox::accept(writing, &message, max_queued)? {
                     Acceptance::Accepted { id } => {
-                        let wait = match send.waits {
-                            true => Some(waits::begin(writing, &send.from, &send.to)?),
-                            false => None,
-                        };
+                        let begin = || waits::begin(writing, &send.from, &send.to);
+                        let wait = send.waits.then(begin).transpose()?;
                         Ok(SendStored::Sent { id, wait })
                     }
                     Acceptance::Again { id, .. } => Ok(SendStored::Again { id }),
@@ -97,7 +95,7 @@ impl Store {
             })
             .await?;
         crate::fail_points::pass("after_send_between");
-        Ok(sent)
+        Ok(stored)
     }
 
     /// Returns the number of the message that a call of a session sent.

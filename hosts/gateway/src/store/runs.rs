@@ -7,13 +7,14 @@ use serde_json::json;
 
 use super::clock::Moment;
 use super::damage::Fault;
+use super::handover::{self, Outcome, SENT};
 use super::ids::{MessageId, RunId};
 use super::inbox::{self, Message, MessageState};
 use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::visible::{self, BLOCKED};
 use super::writer::Writing;
-use super::{Store, StoreError, asks, events, sessions, spawns};
+use super::{Store, StoreError, asks, events, sessions};
 use crate::{SessionKey, fail_points};
 
 /// How far a run is.
@@ -435,10 +436,32 @@ fn finish(
     if state == RunState::Answered {
         sessions::count_message(writing, &record.session)?;
     }
-    spawns::hand_over(writing, &record, state, answer.or(reason.as_deref()))?;
+    hand_over(writing, &record, state, answer.or(reason.as_deref()).unwrap_or_default())?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;
     let data = json!({ "run": run, "state": state, "reason": reason });
     events::write(writing, record.session.as_str(), "run.ended", &data)?;
     Ok(true)
+}
+
+/// Hands the end of a run to the session that asked.
+fn hand_over(writing: &Writing<'_>, run: &RunRecord, state: RunState, text: &str) -> Result<(), Fault> {
+    let asked = "run = ?1 AND source = ?2 LIMIT 1";
+    if state == RunState::Answered && !inbox::select(writing.sql, asked, params![run.id, SENT])?.is_empty() {
+        let sql = "UPDATE runs SET answer = ?2 WHERE id = ?1";
+        writing.sql.prepare_cached(sql)?.execute(params![run.id, handover::cut(text)])?;
+    }
+    let sql = "SELECT is_quiet FROM runs WHERE id = ?1";
+    if writing.sql.prepare_cached(sql)?.query_row([&run.id], |row| row.get(0))? {
+        return Ok(());
+    }
+    let Some(message) = inbox::select(writing.sql, "id = ?1", params![run.message])?.pop() else {
+        return Ok(());
+    };
+    let outcome = match state {
+        RunState::Answered => Outcome::Answered(text),
+        RunState::Cancelled => Outcome::Cancelled,
+        _ => Outcome::Failed(text),
+    };
+    handover::report(writing, &message, run.id.as_str(), outcome)
 }

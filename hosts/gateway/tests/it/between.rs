@@ -185,7 +185,7 @@ fn name_of(key: &SessionKey) -> String {
     key.as_str().rsplit(':').next().unwrap().to_owned()
 }
 
-/// What an agent is told so that it calls a tool.
+/// A text on which an agent calls a tool.
 fn call(tool: &str, arguments: &Value) -> String {
     format!("call {tool} {arguments}")
 }

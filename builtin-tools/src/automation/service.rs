@@ -213,7 +213,7 @@ pub struct GatewayStatus {
     pub runs: u64,
     /// The messages that wait in them.
     pub queued: u64,
-    /// What does not work, for the owner alone.
+    /// Faults, for the owner alone.
     pub problems: Vec<String>,
     /// True if this session may restart it.
     pub restart_enabled: bool,

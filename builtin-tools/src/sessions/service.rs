@@ -218,7 +218,7 @@ pub struct SendRequest {
     pub timeout: Duration,
 }
 
-/// What became of a message to another session.
+/// How far a message to another session came.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

@@ -20,7 +20,7 @@ pub struct SessionsSendArguments {
     #[arg(length(1..=4_096))]
     pub session_key: Option<String>,
     /// The label of the session, in place of `sessionKey`.
-    #[arg(length(1..=128))]
+    #[arg(length(1..=100))]
     pub label: Option<String>,
     /// The agent whose session has the label. Default: this agent.
     #[arg(length(1..=128))]
@@ -47,7 +47,7 @@ pub struct SessionsSpawnArguments {
     #[arg(length(1..=128))]
     pub agent_id: Option<String>,
     /// A label, by which `sessions_send` finds the session.
-    #[arg(length(1..=128))]
+    #[arg(length(1..=100))]
     pub label: Option<String>,
     /// The model. Default: that of the agent.
     #[arg(length(1..=128))]

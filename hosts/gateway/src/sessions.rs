@@ -237,16 +237,7 @@ impl Sessions {
 
     /// Cancels the run of a session that is in flight, and what its sub-agents do. Returns false if nothing is in flight.
     pub async fn cancel(&self, session: SessionKey) -> Result<bool, StoreError> {
-        let run = self.store().run_in_flight(session.clone()).await?;
-        if let Some(run) = &run {
-            self.cancel_run(run).await?;
-        }
-        // After its own: it begins nothing more.
-        let below = self.0.store.cancel_below(session).await?;
-        for run in &below {
-            self.cancel_noted(run).await?;
-        }
-        Ok(run.is_some() || !below.is_empty())
+        self.cancel_tree(session, None).await
     }
 
     /// Takes a message back that waits, or cancels the run that it began.
@@ -257,15 +248,18 @@ impl Sessions {
             && record.message == id
             && record.ended_at.is_none()
         {
-            self.cancel(record.session).await?;
+            self.cancel_tree(record.session, Some(record.id)).await?;
         }
         Ok(outcome)
     }
 
-    async fn cancel_run(&self, run: &RunRecord) -> Result<(), StoreError> {
-        // Noted first: its conversation may not be open yet, and the process may end before the run does.
-        self.0.store.note_cancelled(&run.id).await?;
-        self.cancel_noted(run).await
+    async fn cancel_tree(&self, session: SessionKey, run: Option<RunId>) -> Result<bool, StoreError> {
+        // Noted first: their conversations may not be open yet, and the process may end before the runs do.
+        let cancelled = self.0.store.cancel_tree(session, run).await?;
+        for run in &cancelled {
+            self.cancel_noted(run).await?;
+        }
+        Ok(!cancelled.is_empty())
     }
 
     async fn cancel_noted(&self, run: &RunRecord) -> Result<(), StoreError> {
@@ -405,3 +399,6 @@ impl Inner {
         self.cancelled().contains(run)
     }
 }
+
+#[cfg(test)]
+mod tests;

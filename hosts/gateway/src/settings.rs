@@ -123,7 +123,7 @@ pub enum Scope {
     All,
 }
 
-/// What sessions of one agent see and take.
+/// The scopes of sessions of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]

@@ -20,6 +20,7 @@ mod damage;
 mod events;
 mod files;
 mod fires;
+mod handover;
 mod ids;
 mod inbox;
 mod jobs;
@@ -39,6 +40,7 @@ mod target;
 mod tokens;
 mod visible;
 mod waits;
+mod withdrawal;
 mod writer;
 
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};

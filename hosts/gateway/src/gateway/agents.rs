@@ -153,3 +153,43 @@ pub(super) fn listed(host: &Host) -> (Vec<AgentInfo>, Vec<String>) {
     }
     (agents, problems)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sub_agent_has_no_more_rights_than_the_agents_above_it() {
+        let session = |agents_above: &[&str]| SessionRecord {
+            key: crate::SessionKey::sub("boss", "1").unwrap(),
+            person: None,
+            parent: None,
+            label: None,
+            transcript: None,
+            created_at: crate::Moment(0),
+            active_at: crate::Moment(0),
+            archived_at: None,
+            queued: 0,
+            is_running: false,
+            status: crate::SessionStatus::Idle,
+            model: None,
+            message_count: 0,
+            thinking: None,
+            run_timeout_ms: None,
+            agents_above: agents_above.iter().map(|&agent| agent.to_owned()).collect(),
+        };
+        let configured = ["boss", "kid", "main"].map(str::to_owned);
+        for (above, expected) in [
+            (&[][..], &[Some("boss")][..]),
+            (&["boss"], &[Some("boss")]),
+            (&["kid"], &[Some("boss"), Some("kid")]),
+            (&["kid", "kid", "unnamed"], &[Some("boss"), Some("kid"), None]),
+            (&["kid", "boss"], &[Some("boss"), Some("kid"), Some("boss")]),
+        ] {
+            let caller = below(marked(Caller::new(), true), &session(above), &configured);
+            let agents: Vec<_> = caller.chain().map(|caller| caller.agent.as_deref()).collect();
+            assert_eq!(agents, expected, "{above:?}");
+            assert!(caller.chain().all(|caller| caller.extra["gateway"]["isOwner"] == true));
+        }
+    }
+}

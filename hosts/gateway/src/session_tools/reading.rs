@@ -132,7 +132,7 @@ fn seen(calling: &SessionRecord, scope: Scope) -> Vec<store::SessionFilter> {
     match (scope, own) {
         (Scope::Agent, Some(person)) => {
             let agent = Some(calling.key.agent().to_owned());
-            vec![tree(), store::SessionFilter { person, agent, ..all() }]
+            vec![tree(), store::SessionFilter { agent, person, ..all() }]
         }
         (Scope::All, Some(person)) => vec![tree(), store::SessionFilter { person, ..all() }],
         // One that belongs to no single person has those below it.

@@ -4,14 +4,20 @@ use crate::people::is_owners;
 use crate::settings::{Scope, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreError};
 
+/// Where another session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Same,
+    Above,
+    Below,
+    Beside,
+}
+
 /// How two sessions stand to each other.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Relation {
-    is_self: bool,
-    /// The other stands below.
-    is_above: bool,
-    /// The other stands above.
-    is_below: bool,
+    /// Where the other stands, as seen from the first.
+    place: Place,
     is_same_agent: bool,
     /// Both belong to one person, or the first to the owner, who sees what anybody does.
     is_own: bool,
@@ -19,36 +25,38 @@ struct Relation {
 
 impl Relation {
     async fn of(store: &Store, from: &SessionRecord, to: &SessionRecord) -> Result<Self, StoreError> {
-        if from.key == to.key {
-            return Ok(Self { is_self: true, is_same_agent: true, is_own: true, ..Self::default() });
-        }
-        Ok(Self {
-            is_self: false,
-            is_above: store.is_in_tree(to.key.clone(), from.key.clone()).await?,
-            is_below: store.is_in_tree(from.key.clone(), to.key.clone()).await?,
-            is_same_agent: from.key.agent() == to.key.agent(),
-            is_own: is_owners(from) || (from.person.is_some() && from.person == to.person),
-        })
+        let place = if from.key == to.key {
+            Place::Same
+        } else if store.is_in_tree(to.key.clone(), from.key.clone()).await? {
+            Place::Below
+        } else if store.is_in_tree(from.key.clone(), to.key.clone()).await? {
+            Place::Above
+        } else {
+            Place::Beside
+        };
+        let is_own = is_owners(from) || (from.person.is_some() && from.person == to.person);
+        Ok(Self { place, is_same_agent: from.key.agent() == to.key.agent(), is_own })
     }
 
     /// Returns true if the first sees the other.
     fn is_seen(self, scope: Scope) -> bool {
-        self.is_self
-            || match scope {
-                Scope::Own => false,
-                Scope::Tree => self.is_above,
-                Scope::Agent => self.is_above || (self.is_own && self.is_same_agent),
-                Scope::All => self.is_above || self.is_own,
-            }
+        match (self.place, scope) {
+            (Place::Same, _) => true,
+            (_, Scope::Own) => false,
+            (Place::Below, _) => true,
+            (_, Scope::Tree) => false,
+            (_, Scope::Agent) => self.is_own && self.is_same_agent,
+            (_, Scope::All) => self.is_own,
+        }
     }
 
     /// Returns true if the other takes a message of the first, which sees it.
     fn is_accepted(self, scope: Scope) -> bool {
-        match scope {
-            Scope::Own => self.is_self,
-            Scope::Tree => self.is_self || self.is_above || self.is_below,
-            Scope::Agent => self.is_self || self.is_above || self.is_below || self.is_same_agent,
-            Scope::All => true,
+        match (self.place, scope) {
+            (Place::Same, _) | (_, Scope::All) => true,
+            (_, Scope::Own) | (Place::Beside, Scope::Tree) => false,
+            (Place::Above | Place::Below, _) => true,
+            (Place::Beside, Scope::Agent) => self.is_same_agent,
         }
     }
 }

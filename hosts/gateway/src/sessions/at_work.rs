@@ -229,7 +229,8 @@ async fn time_limit(
     message: &Message,
 ) -> Result<Option<(Duration, Duration)>, StoreError> {
     let session = inner.store.session(message.session.clone()).await?;
-    let Some(limit) = session.and_then(|session| session.run_timeout) else { return Ok(None) };
+    let Some(limit) = session.and_then(|session| session.run_timeout_ms) else { return Ok(None) };
+    let limit = Duration::from_millis(limit);
     let record = inner.store.run(run).await?;
     let taken = record.map_or(Duration::ZERO, |record| inner.store.clock().now().since(record.started_at));
     Ok(Some((limit, limit.saturating_sub(taken))))

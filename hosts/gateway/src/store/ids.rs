@@ -4,6 +4,7 @@ use std::fmt;
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::damage::Fault;
 
@@ -45,6 +46,11 @@ impl RunId {
         getrandom::fill(&mut bytes).map_err(|error| Fault::Refused(format!("no random bytes: {error}")))?;
         Ok(Self(data_encoding::HEXLOWER.encode(&bytes)))
     }
+}
+
+/// An id of 64 characters that no other text has.
+pub(super) fn digest(text: &str) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
 }
 
 impl fmt::Display for RunId {

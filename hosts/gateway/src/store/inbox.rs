@@ -11,7 +11,7 @@ use super::ids::{MessageId, RunId};
 use super::named::named;
 use super::target::Target;
 use super::writer::Writing;
-use super::{Store, StoreError, events, sessions, spawns};
+use super::{Store, StoreError, events, sessions};
 use crate::{SessionKey, fail_points};
 
 /// The longest body of a message, in bytes of its JSON.
@@ -269,23 +269,6 @@ impl Store {
     pub async fn queued(&self, session: SessionKey) -> Result<Vec<Message>, StoreError> {
         self.read(move |connection| {
             select(connection, "session = ?1 AND state = 'queued' ORDER BY id", params![session])
-        })
-        .await
-    }
-
-    /// Takes a message back, if no run has taken it.
-    pub async fn cancel_message(&self, id: MessageId) -> Result<CancelOutcome, StoreError> {
-        self.write(move |writing| {
-            let Some(message) = select(writing.sql, "id = ?1", params![id])?.pop() else {
-                return Ok(CancelOutcome::Unknown);
-            };
-            if message.state != MessageState::Queued {
-                return Ok(CancelOutcome::TooLate { state: message.state, run: message.run });
-            }
-            cancel(writing, &message)?;
-            // The session above waits for a result.
-            spawns::report(writing, &message, &spawns::Report::cancelled(&format!("message/{}", id.0)))?;
-            Ok(CancelOutcome::Cancelled)
         })
         .await
     }

@@ -7,13 +7,14 @@ use serde_json::json;
 
 use super::clock::Moment;
 use super::damage::Fault;
+use super::handover::{self, Outcome, SENT};
 use super::ids::{MessageId, RunId};
 use super::inbox::{self, Message, MessageState};
 use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::visible::{self, BLOCKED};
 use super::writer::Writing;
-use super::{Store, StoreError, asks, budgets, events, sessions, spawns};
+use super::{Store, StoreError, asks, budgets, events, sessions};
 use crate::settings::BudgetSettings;
 use crate::{SessionKey, fail_points};
 
@@ -72,6 +73,7 @@ pub struct RunRecord {
     /// Why it failed.
     pub reason: Option<String>,
     /// Its answer, where another session asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// When it began.
     pub started_at: Moment,
@@ -292,7 +294,8 @@ impl Store {
     ) -> Result<bool, StoreError> {
         fail_points::pass("after_end_before_commit");
         let run = run.clone();
-        let finish = move |writing: &Writing<'_>| finish(writing, &run, end, &consumed, deliveries, answer);
+        let finish =
+            move |writing: &Writing<'_>| finish(writing, &run, end, &consumed, deliveries, answer.as_deref());
         let finished = self.write(finish).await?;
         fail_points::pass("after_finish");
         Ok(finished)
@@ -318,17 +321,6 @@ impl Store {
                 set_state(writing, &run, RunState::Running)?;
             }
             Ok(is_free)
-        })
-        .await
-    }
-
-    /// Notes that a run was cancelled, so that it does not go on after a crash. One that has ended stays as it is.
-    pub async fn note_cancelled(&self, run: &RunId) -> Result<(), StoreError> {
-        let run = run.clone();
-        self.write(move |writing| {
-            let sql = "UPDATE runs SET cancelled_at = ?2 WHERE id = ?1 AND ended_at IS NULL AND cancelled_at IS NULL";
-            writing.sql.prepare_cached(sql)?.execute(params![run, writing.now])?;
-            Ok(())
         })
         .await
     }
@@ -459,7 +451,7 @@ fn finish(
     end: RunEnd,
     consumed: &[MessageId],
     deliveries: Vec<NewDelivery>,
-    answer: Option<String>,
+    answer: Option<&str>,
 ) -> Result<bool, Fault> {
     let Some(record) = found(writing.sql, run)? else {
         return Err(Fault::Refused(format!("there is no run {run}")));
@@ -500,10 +492,32 @@ fn finish(
     if state == RunState::Answered {
         sessions::count_message(writing, &record.session)?;
     }
-    spawns::hand_over(writing, &record, state, answer.as_deref().or(reason.as_deref()))?;
+    hand_over(writing, &record, state, answer.or(reason.as_deref()).unwrap_or_default())?;
     let origin = Origin::run(run);
     outbox::prepare(writing, &origin, Some(record.session.as_str()), deliveries)?;
     let data = json!({ "run": run, "state": state, "reason": reason });
     events::write(writing, record.session.as_str(), "run.ended", &data)?;
     Ok(true)
+}
+
+/// Hands the end of a run to the session that asked.
+fn hand_over(writing: &Writing<'_>, run: &RunRecord, state: RunState, text: &str) -> Result<(), Fault> {
+    let asked = "run = ?1 AND source = ?2 LIMIT 1";
+    if state == RunState::Answered && !inbox::select(writing.sql, asked, params![run.id, SENT])?.is_empty() {
+        let sql = "UPDATE runs SET answer = ?2 WHERE id = ?1";
+        writing.sql.prepare_cached(sql)?.execute(params![run.id, handover::cut(text)])?;
+    }
+    let sql = "SELECT is_quiet FROM runs WHERE id = ?1";
+    if writing.sql.prepare_cached(sql)?.query_row([&run.id], |row| row.get(0))? {
+        return Ok(());
+    }
+    let Some(message) = inbox::select(writing.sql, "id = ?1", params![run.message])?.pop() else {
+        return Ok(());
+    };
+    let outcome = match state {
+        RunState::Answered => Outcome::Answered(text),
+        RunState::Cancelled => Outcome::Cancelled,
+        _ => Outcome::Failed(text),
+    };
+    handover::report(writing, &message, run.id.as_str(), outcome)
 }

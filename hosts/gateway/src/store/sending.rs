@@ -3,14 +3,12 @@
 use serde_json::json;
 
 use super::damage::Fault;
-use super::ids::MessageId;
+use super::handover::SENT;
+use super::ids::{MessageId, digest};
 use super::inbox::{self, Acceptance, NewMessage};
 use super::waits::{self, WaitCycle};
-use super::{Store, StoreError, spawns};
+use super::{Store, StoreError, sessions, visible};
 use crate::SessionKey;
-
-/// The source of messages that sessions send.
-pub(super) const SOURCE: &str = "session";
 
 /// A message that a session sends to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,19 +57,19 @@ impl Store {
     /// There is no such session, its person is blocked, or the message is too long.
     pub async fn send_between(&self, send: NewSend) -> Result<SendStored, StoreError> {
         let max_queued = self.0.options.max_queued;
-        let sent = self
+        let stored = self
             .write(move |writing| {
-                let id = spawns::digest(&send.origin);
-                if let Some(id) = inbox::known(writing.sql, SOURCE, &id)? {
+                let id = digest(&send.origin);
+                if let Some(id) = inbox::known(writing.sql, SENT, &id)? {
                     return Ok(SendStored::Again { id });
                 }
                 for key in [&send.from, &send.to] {
-                    if super::sessions::found(writing.sql, key)?.is_none() {
-                        return Err(super::sessions::no_session(key));
+                    if sessions::found(writing.sql, key)?.is_none() {
+                        return Err(sessions::no_session(key));
                     }
                 }
-                if super::visible::is_blocked(writing.sql, &send.from)?
-                    || super::visible::is_blocked(writing.sql, &send.to)?
+                if visible::is_blocked(writing.sql, &send.from)?
+                    || visible::is_blocked(writing.sql, &send.to)?
                 {
                     return Err(Fault::Refused("the person of the session is blocked".to_owned()));
                 }
@@ -82,13 +80,11 @@ impl Store {
                 }
                 let body = json!({ "text": send.text, "from": send.from });
                 let message =
-                    NewMessage::new(SOURCE, id, send.to.clone(), body).with_sender(send.from.as_str());
+                    NewMessage::new(SENT, id, send.to.clone(), body).with_sender(send.from.as_str());
                 match inbox::accept(writing, &message, max_queued)? {
                     Acceptance::Accepted { id } => {
-                        let wait = match send.waits {
-                            true => Some(waits::begin(writing, &send.from, &send.to)?),
-                            false => None,
-                        };
+                        let begin = || waits::begin(writing, &send.from, &send.to);
+                        let wait = send.waits.then(begin).transpose()?;
                         Ok(SendStored::Sent { id, wait })
                     }
                     Acceptance::Again { id, .. } => Ok(SendStored::Again { id }),
@@ -97,12 +93,12 @@ impl Store {
             })
             .await?;
         crate::fail_points::pass("after_send_between");
-        Ok(sent)
+        Ok(stored)
     }
 
     /// Returns the number of the message that a call of a session sent.
     pub async fn sent_by(&self, origin: &str) -> Result<Option<MessageId>, StoreError> {
-        let id = spawns::digest(origin);
-        self.read(move |connection| inbox::known(connection, SOURCE, &id)).await
+        let id = digest(origin);
+        self.read(move |connection| inbox::known(connection, SENT, &id)).await
     }
 }

@@ -1,7 +1,5 @@
 //! Sessions: conversations that live for long.
 
-use std::time::Duration;
-
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
@@ -62,8 +60,8 @@ pub struct SessionRecord {
     pub message_count: u64,
     /// How much the model of a sub-agent reasons: `low`, `medium` or `high`.
     pub thinking: Option<String>,
-    /// The time after which a run of a sub-agent is cancelled.
-    pub run_timeout: Option<Duration>,
+    /// The time after which a run of a sub-agent is cancelled, in milliseconds.
+    pub run_timeout_ms: Option<u64>,
     /// The agents of the sessions above it, the nearest first.
     pub agents_above: Vec<String>,
 }
@@ -147,7 +145,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         model: row.get(11)?,
         message_count: row.get::<_, i64>(12)?.unsigned_abs(),
         thinking: row.get(13)?,
-        run_timeout: row.get::<_, Option<i64>>(14)?.map(|time| Duration::from_millis(time.unsigned_abs())),
+        run_timeout_ms: row.get::<_, Option<i64>>(14)?.map(i64::unsigned_abs),
         agents_above: serde_json::from_str(&row.get::<_, String>(15)?)
             .map_err(|error| rusqlite::Error::FromSqlConversionFailure(15, Type::Text, Box::new(error)))?,
     })

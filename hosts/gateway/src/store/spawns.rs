@@ -1,26 +1,19 @@
-//! Sessions of sub-agents: begun with their first message, and ended with a message to the session above.
+//! Sessions of sub-agents: begun with their first message, and cancelled with the run of the session above.
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::damage::Fault;
-use super::ids::RunId;
-use super::inbox::{self, Acceptance, Message, MessageKind, NewMessage};
-use super::runs::{RunRecord, RunState};
+use super::handover::SPAWNED;
+use super::ids::{RunId, digest};
+use super::inbox::{self, Acceptance, NewMessage};
+use super::runs::{self, RunRecord};
 use super::writer::Writing;
-use super::{Store, StoreError, Target, sending, sessions, visible};
+use super::{Store, StoreError, Target, sessions, visible};
 use crate::moment::millis;
-use crate::{SessionKey, SessionKind, fail_points};
-
-/// The source of the first messages of sub-agents.
-const SOURCE: &str = "spawn";
-/// The source of their results.
-const RESULTS: &str = "sub";
-/// The longest answer that is handed to another session, in bytes.
-const MAX_ANSWER_BYTES: usize = 100_000;
+use crate::{SessionKey, fail_points};
 
 /// A session of a sub-agent that is to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,45 +73,51 @@ impl Store {
     pub async fn spawned_by(&self, origin: &str) -> Result<Option<SessionKey>, StoreError> {
         let id = digest(origin);
         self.read(move |connection| {
-            let Some(message) = inbox::known(connection, SOURCE, &id)? else { return Ok(None) };
+            let Some(message) = inbox::known(connection, SPAWNED, &id)? else { return Ok(None) };
             Ok(inbox::select(connection, "id = ?1", params![message])?.pop().map(|message| message.session))
         })
         .await
     }
 
-    /// Cancels what runs and waits in the sessions below one, whose run was cancelled: it does not hear of it. Returns the runs that are in
-    /// flight, which end as soon as their work has noticed.
-    pub async fn cancel_below(&self, session: SessionKey) -> Result<Vec<RunRecord>, StoreError> {
+    /// Cancels the run of a session that is in flight, and what runs and waits in the sessions below, of which the session does not hear. With `run`,
+    /// nothing is done unless that is the run. Returns the runs, which end as soon as their work has noticed.
+    pub async fn cancel_tree(
+        &self,
+        session: SessionKey,
+        run: Option<RunId>,
+    ) -> Result<Vec<RunRecord>, StoreError> {
         self.write(move |writing| {
+            let own = "session = ?1 AND ended_at IS NULL";
+            let mut cancelled = runs::select(writing.sql, own, params![session])?;
+            if run.is_some() && cancelled.first().map(|own| &own.id) != run.as_ref() {
+                return Ok(Vec::new());
+            }
             let below = "session IN (
                 WITH RECURSIVE below (key) AS (
                     SELECT key FROM sessions WHERE parent = ?1
                     UNION SELECT sessions.key FROM sessions JOIN below ON sessions.parent = below.key
                 ) SELECT key FROM below)";
-            for message in
-                inbox::select(writing.sql, &format!("state = 'queued' AND {below} ORDER BY id"), &[&session])?
-            {
+            let waiting = format!("state = 'queued' AND {below} ORDER BY id");
+            for message in inbox::select(writing.sql, &waiting, params![session])? {
                 inbox::cancel(writing, &message)?;
             }
-            let in_flight = format!("ended_at IS NULL AND {below}");
-            let sql = format!(
-                "UPDATE runs SET is_quiet = 1, cancelled_at = coalesce(cancelled_at, ?2) WHERE {in_flight}"
-            );
-            writing.sql.prepare_cached(&sql)?.execute(params![session, writing.now])?;
-            super::runs::select(writing.sql, &in_flight, &[&session])
+            let below = format!("ended_at IS NULL AND {below}");
+            for (condition, is_quiet) in [(own, false), (&*below, true)] {
+                let sql = format!(
+                    "UPDATE runs SET is_quiet = max(is_quiet, ?3), cancelled_at = coalesce(cancelled_at, ?2) WHERE {condition}"
+                );
+                writing.sql.prepare_cached(&sql)?.execute(params![session, writing.now, is_quiet])?;
+            }
+            cancelled.extend(runs::select(writing.sql, &below, params![session])?);
+            Ok(cancelled)
         })
         .await
     }
 }
 
-/// An id of 64 characters that no other text has.
-pub(super) fn digest(origin: &str) -> String {
-    data_encoding::HEXLOWER.encode(&Sha256::digest(origin))
-}
-
 fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> {
     let id = digest(&spawn.origin);
-    if let Some(message) = inbox::known(writing.sql, SOURCE, &id)? {
+    if let Some(message) = inbox::known(writing.sql, SPAWNED, &id)? {
         let message = inbox::select(writing.sql, "id = ?1", params![message])?.pop();
         return match message {
             Some(message) => Ok(SpawnStored::Again(message.session)),
@@ -173,90 +172,11 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             result_to
         ])?;
     let body = json!({ "text": spawn.prompt, "from": spawn.parent });
-    let message = NewMessage::new(SOURCE, id, key.clone(), body).with_sender(spawn.parent.as_str());
+    let message = NewMessage::new(SPAWNED, id, key.clone(), body).with_sender(spawn.parent.as_str());
     match inbox::accept(writing, &message, u32::MAX)? {
         Acceptance::Accepted { .. } => Ok(SpawnStored::Begun(key)),
         Acceptance::Again { .. } | Acceptance::QueueFull { .. } => {
             Err(Fault::Refused("the first message of the sub-agent was not taken".to_owned()))
         }
     }
-}
-
-/// The end of a run, or of a message that did not come to one, for the session above.
-pub(super) struct Report<'a> {
-    /// Names it among all results of sub-agents.
-    id: &'a str,
-    state: RunState,
-    text: &'a str,
-}
-
-impl<'a> Report<'a> {
-    pub(super) fn cancelled(id: &'a str) -> Self {
-        Self { id, state: RunState::Cancelled, text: "" }
-    }
-}
-
-/// Hands the end of a run to the session that asked, as part of the command that ends it.
-pub(super) fn hand_over(
-    writing: &Writing<'_>,
-    run: &RunRecord,
-    state: RunState,
-    text: Option<&str>,
-) -> Result<(), Fault> {
-    let Some(message) = inbox::select(writing.sql, "id = ?1", params![run.message])?.pop() else {
-        return Ok(());
-    };
-    let steered = "run = ?1 AND source = ?2 LIMIT 1";
-    let is_asked = message.source == sending::SOURCE
-        || !inbox::select(writing.sql, steered, params![run.id, sending::SOURCE])?.is_empty();
-    if is_asked && state == RunState::Answered {
-        let sql = "UPDATE runs SET answer = ?2 WHERE id = ?1";
-        writing.sql.prepare_cached(sql)?.execute(params![run.id, text.map(cut)])?;
-    }
-    let sql = "SELECT is_quiet FROM runs WHERE id = ?1";
-    if writing.sql.prepare_cached(sql)?.query_row([&run.id], |row| row.get(0))? {
-        return Ok(());
-    }
-    report(writing, &message, &Report { id: run.id.as_str(), state, text: text.unwrap_or_default() })
-}
-
-/// Stores the result of a sub-agent as a message of the session above. A message that another session sent has its sender, who knows where the
-/// answer is, and is no task of the session above.
-pub(super) fn report(writing: &Writing<'_>, message: &Message, report: &Report<'_>) -> Result<(), Fault> {
-    let is_task = message.source == SOURCE || message.kind == MessageKind::Result;
-    if message.session.kind() != SessionKind::Sub || !is_task {
-        return Ok(());
-    }
-    let sql = "SELECT parent, label, result_to FROM sessions WHERE key = ?1 AND parent IS NOT NULL";
-    let found = writing.sql.prepare_cached(sql)?.query_row([&message.session], |row| {
-        Ok((row.get::<_, SessionKey>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, Option<String>>(2)?))
-    });
-    let Some((parent, label, result_to)) = found.optional()? else { return Ok(()) };
-    if visible::is_blocked(writing.sql, &parent)? {
-        return Ok(());
-    }
-    let label = label.map(|label| format!(" ({label})")).unwrap_or_default();
-    let text = cut(report.text);
-    let text = match report.state {
-        RunState::Answered => format!("Result of the sub-agent `{}`{label}:\n\n{text}", message.session),
-        RunState::Cancelled => {
-            format!("The sub-agent `{}`{label} was cancelled, and has no result.", message.session)
-        }
-        _ => format!("The sub-agent `{}`{label} failed: {text}", message.session),
-    };
-    let body = json!({ "text": text, "from": message.session, "outcome": report.state });
-    let mut result = NewMessage::new(RESULTS, report.id, parent, body).with_kind(MessageKind::Result);
-    if let Some(target) = result_to {
-        result = result.with_reply_to(serde_json::from_str(&target)?);
-    }
-    inbox::accept(writing, &result, u32::MAX).map(drop)
-}
-
-/// The beginning of a long text.
-fn cut(text: &str) -> String {
-    if text.len() <= MAX_ANSWER_BYTES {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(MAX_ANSWER_BYTES);
-    format!("{}\n\n[cut here; `sessions_history` of the session has more]", &text[..end])
 }

@@ -6,6 +6,7 @@ mod random;
 mod seeing;
 mod sending;
 mod spawning;
+mod whole;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,8 +38,7 @@ struct Bench {
     toolkit: Toolkit,
     ledger: Arc<Ledger>,
     settings: Settings,
-    model: Arc<Scripted>,
-    directory: Arc<tempfile::TempDir>,
+    _directory: tempfile::TempDir,
     sent: AtomicU32,
 }
 
@@ -103,7 +103,7 @@ async fn begin(
 
 impl Bench {
     async fn new(max_runs: u32) -> Self {
-        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let directory = tempfile::tempdir().unwrap();
         let settings = Settings::default();
         let (ledger, model) = (Ledger::new(directory.path()), model());
         let options = SessionsOptions::new().max_runs(max_runs).steer(false);
@@ -112,7 +112,7 @@ impl Bench {
             let name = (key.kind() == SessionKind::Direct).then(|| name_of(&key));
             sessions.store().open_session(key, name, None).await.unwrap();
         }
-        Self { sessions, toolkit, ledger, settings, model, directory, sent: AtomicU32::new(0) }
+        Self { sessions, toolkit, ledger, settings, _directory: directory, sent: AtomicU32::new(0) }
     }
 
     fn store(&self) -> &Store {
@@ -185,7 +185,7 @@ fn name_of(key: &SessionKey) -> String {
     key.as_str().rsplit(':').next().unwrap().to_owned()
 }
 
-/// What an agent is told so that it calls a tool.
+/// A text on which an agent calls a tool.
 fn call(tool: &str, arguments: &Value) -> String {
     format!("call {tool} {arguments}")
 }
@@ -217,9 +217,10 @@ fn act(request: &Request) -> Answer {
         let id = format!("{tool}-{}", results.len());
         return Answer::calls([ToolCall::new(id, tool, serde_json::from_str::<Value>(arguments).unwrap())]);
     }
-    let answer = match results.is_empty() {
-        true => format!("answer to {text}"),
-        false => format!("results: {}", results.join(" | ")),
+    let answer = if results.is_empty() {
+        format!("answer to {text}")
+    } else {
+        format!("results: {}", results.join(" | "))
     };
     if text.contains("Expected outcome:") {
         let account = json!({ "success": true, "summary": answer });

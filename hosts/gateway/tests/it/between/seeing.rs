@@ -42,7 +42,7 @@ async fn each_scope_shows_its_sessions() {
         bench.set(|settings| settings.visibility = scope);
         assert_eq!(list(&ada).await, expected, "{scope:?}");
         assert_eq!(list(&group).await, sorted([&group]), "{scope:?}");
-        // What is listed can be read, and nothing else.
+        // Those that are listed can be read, and no others.
         for key in [&ada, &below, &thread, &of_other, &group, &person("bob"), &key("main")] {
             let read = bench.call(&ada, "session_status", json!({ "sessionKey": key })).await;
             assert_eq!(read.is_ok(), expected.contains(&key.to_string()), "{scope:?} {key}");

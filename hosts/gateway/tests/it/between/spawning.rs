@@ -1,8 +1,10 @@
 //! Sessions of sub-agents.
 
 use serde_json::{Value, json};
+use toolkit::{CallOptions, Caller, ToolCall};
 use toolkit_gateway::{
     DeliveryState, MessageKind, Role, RunState, SessionFilter, SessionKey, SessionKind, SessionRecord,
+    caller_in,
 };
 
 use super::{Bench, call, key, person};
@@ -144,6 +146,30 @@ async fn an_agent_label_or_model_that_is_not_there_is_refused() {
     let error = spawn(&person("ada"), json!({ "prompt": "x", "label": "taken" })).await;
     assert!(error.contains("the label `taken` is taken") && !error.contains("bob"), "{error}");
     assert!(bench.subs().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_is_made_again_does_nothing_more() {
+    let bench = Bench::new(1).await;
+    let again = async |tool: &str, id: &str, arguments: &Value| {
+        let caller = caller_in(Caller::new().with_session("s"), &person("ada"));
+        let (toolbox, options) = (bench.toolkit.toolbox(&caller).await, CallOptions::new().turn("t/1"));
+        let result = toolbox.call_with(ToolCall::new(id, tool, arguments.clone()), options).await;
+        result.outcome.unwrap().details.unwrap()
+    };
+    let task = json!({ "prompt": "plain task" });
+    let first = again("sessions_spawn", "1", &task).await;
+    assert_eq!(again("sessions_spawn", "1", &task).await, first);
+    let other = again("sessions_spawn", "2", &task).await;
+    assert_ne!(other, first);
+    bench.quiet().await;
+    assert_eq!(bench.subs().await.len(), 2);
+    let message = json!({ "sessionKey": first["sessionKey"], "message": "plain", "timeoutSeconds": 600 });
+    let sent = again("sessions_send", "3", &message).await;
+    assert_eq!((&sent["outcome"], again("sessions_send", "3", &message).await), (&json!("ok"), sent.clone()));
+    let sub = first["sessionKey"].as_str().unwrap().parse().unwrap();
+    let sub = bench.store().session(sub).await.unwrap().unwrap();
+    assert_eq!(sub.message_count, 4, "the task, one message, and their answers");
 }
 
 #[tokio::test]

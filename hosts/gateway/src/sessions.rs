@@ -38,6 +38,7 @@ use crate::{SessionKey, SessionKind};
 use agents::request;
 use open::OpenConversations;
 use recover::Recovering;
+use slots::WaitingRuns;
 
 /// Time after which a store that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -120,6 +121,8 @@ struct Inner {
     at_work: Mutex<HashSet<RunId>>,
     /// Runs that a planned stop does not wait for.
     undrained: Mutex<HashSet<RunId>>,
+    /// Runs that gave up their slots, with what they wait for.
+    waiting: Arc<Mutex<WaitingRuns>>,
     /// How many runs of an ended process have no slot yet.
     recovering: AtomicUsize,
     /// The task that begins runs.
@@ -168,6 +171,7 @@ impl Sessions {
             cancelled: Mutex::default(),
             at_work: Mutex::default(),
             undrained: Mutex::default(),
+            waiting: Arc::default(),
             recovering: AtomicUsize::new(0),
             dispatching: Mutex::default(),
             changed: Notify::new(),

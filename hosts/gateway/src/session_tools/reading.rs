@@ -172,8 +172,9 @@ fn view(message: TranscriptMessage, with_tools: bool, max_chars: usize) -> Optio
             let calls = message.tool_calls().filter(|_| with_tools).map(|call| SessionToolCall {
                 name: call.name.clone(),
                 arguments: match call.arguments.as_text() {
-                    Ok(text) => serde_json::from_str(text).ok(),
-                    Err(value) => value.as_object().cloned(),
+                    Ok(text) if text.len() <= max_chars => serde_json::from_str(text).ok(),
+                    Err(value) if value.to_string().len() <= max_chars => value.as_object().cloned(),
+                    Ok(_) | Err(_) => None,
                 },
             });
             ("assistant", message.to_text(), calls.collect())

@@ -25,7 +25,14 @@ impl SessionTools {
             )));
         }
         if let Some(model) = &request.model {
-            self.directory().await.check_model(model).map_err(wrong)?;
+            self.directory().await.check_model(model).map_err(|reason| {
+                if is_owners(&calling) {
+                    return wrong(reason);
+                }
+                // It names the models of the configuration.
+                tracing::info!(%reason, session = %calling.key, "a model for a sub-agent was refused");
+                wrong(format!("there is no model `{}`; leave `model` out", model.escape_debug()))
+            })?;
         }
         let run = run_of(store, &calling.key).await?;
         let outcome = store.spawn(NewSpawn {

@@ -12,12 +12,16 @@ use crate::{RunId, SessionKey};
 #[derive(Clone)]
 pub(crate) struct Slots {
     inner: Weak<Inner>,
-    waiting: Arc<Mutex<BTreeMap<RunId, Waiting>>>,
+    /// One for all questions and waits of the sessions: a run has its slot again once none of its own is open, whoever waits.
+    waiting: Arc<Mutex<WaitingRuns>>,
 }
 
-/// The questions of a run.
+/// The runs that gave up their slots.
+pub(super) type WaitingRuns = BTreeMap<RunId, Waiting>;
+
+/// The questions and waits of a run.
 #[derive(Default)]
-struct Waiting {
+pub(super) struct Waiting {
     /// The names of the toolkit's sessions whose calls ask.
     of_sessions: BTreeSet<String>,
     digests: BTreeSet<String>,
@@ -25,7 +29,7 @@ struct Waiting {
 
 impl Slots {
     pub(super) fn new(inner: &Arc<Inner>) -> Self {
-        Self { inner: Arc::downgrade(inner), waiting: Arc::default() }
+        Self { inner: Arc::downgrade(inner), waiting: Arc::clone(&inner.waiting) }
     }
 
     /// Gives the slot of the run of a session to others while a question, or a wait for another session, is open.
@@ -68,7 +72,8 @@ impl Slots {
         Ok(())
     }
 
-    /// Waits for a slot for the run that asked a question, or waited for a session, once none of its questions and waits is open. Until it has one, no other run begins.
+    /// Waits for a slot for the run that asked a question, or waited for a session, once none of its questions and waits is open. Until it has one,
+    /// no other run begins. It is carried out also if the future is dropped.
     pub(crate) async fn take_again(&self, digest: &str) -> Result<(), StoreError> {
         let run = {
             let mut waiting = self.waiting();
@@ -85,27 +90,33 @@ impl Slots {
             run
         };
         let Some(inner) = self.inner.upgrade() else { return Ok(()) };
-        let _first = Recovering::new(&inner);
-        loop {
-            // Made before the look, so that a slot that is given up after it is not missed.
-            let changed = inner.changed.notified();
-            if inner.interrupting.is_cancelled() {
-                return Ok(());
-            }
-            match inner.store.take_slot(&run, inner.options.max_runs).await {
-                Ok(true) => return Ok(()),
-                Ok(false) => changed.await,
-                Err(error) if error.problem.is_passing() => {
-                    tracing::error!(%error, %run, "a run cannot have its slot again; the store is tried again");
-                    inner.rest().await;
-                }
-                other => return refused_is_fine(other.map(drop)).map(drop),
-            }
-        }
+        let taking = tokio::spawn(take(inner, run));
+        taking.await.unwrap_or(Ok(()))
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeMap<RunId, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for a slot for a run.
+async fn take(inner: Arc<Inner>, run: RunId) -> Result<(), StoreError> {
+    let _first = Recovering::new(&inner);
+    loop {
+        // Made before the look, so that a slot that is given up after it is not missed.
+        let changed = inner.changed.notified();
+        if inner.interrupting.is_cancelled() {
+            return Ok(());
+        }
+        match inner.store.take_slot(&run, inner.options.max_runs).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => changed.await,
+            Err(error) if error.problem.is_passing() => {
+                tracing::error!(%error, %run, "a run cannot have its slot again; the store is tried again");
+                inner.rest().await;
+            }
+            other => return refused_is_fine(other.map(drop)).map(drop),
+        }
     }
 }
 

@@ -181,10 +181,10 @@ impl Store {
         self.read(move |connection| listed(connection, &filter)).await
     }
 
-    /// Counts the sessions of a person, archived ones included.
+    /// Counts the sessions of a person, archived ones included, and those of sub-agents not.
     pub async fn sessions_of(&self, person: String) -> Result<u64, StoreError> {
         self.read(move |connection| {
-            let sql = "SELECT count(*) FROM sessions WHERE person = ?1";
+            let sql = "SELECT count(*) FROM sessions WHERE person = ?1 AND kind <> 'sub'";
             let count: i64 = connection.prepare_cached(sql)?.query_row([person], |row| row.get(0))?;
             Ok(count.unsigned_abs())
         })

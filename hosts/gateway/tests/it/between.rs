@@ -194,7 +194,12 @@ fn send(to: &SessionKey, message: &str, timeout: u32) -> String {
     call("sessions_send", &json!({ "sessionKey": to, "message": message, "timeoutSeconds": timeout }))
 }
 
-/// Makes the calls that the last text of the user names, one after the other; then answers with their results, or with the text.
+/// A text on which an agent makes calls at once.
+fn at_once(calls: &[(&str, Value)]) -> String {
+    format!("at once {}", json!(calls))
+}
+
+/// Makes the calls that the last text of the user names, one after the other or at once; then answers with their results, or with the text.
 fn model() -> Arc<Scripted> {
     Arc::new(Scripted::with(|request| act(request).into()))
 }
@@ -208,10 +213,22 @@ fn act(request: &Request) -> Answer {
     let results: Vec<String> = request.messages[at..]
         .iter()
         .filter_map(|message| match message {
-            Message::Tools(results) => Some(results.results[0].to_text()),
+            Message::Tools(results) => {
+                let texts: Vec<_> = results.results.iter().map(toolkit_models::ToolOutput::to_text).collect();
+                Some(texts.join(" & "))
+            }
             _ => None,
         })
         .collect();
+    if let Some(list) = text.lines().find_map(|line| line.strip_prefix("at once "))
+        && results.is_empty()
+    {
+        let calls: Vec<(String, Value)> = serde_json::from_str(list).unwrap();
+        let calls = calls.into_iter().enumerate();
+        return Answer::calls(
+            calls.map(|(place, (tool, arguments))| ToolCall::new(format!("{tool}-{place}"), tool, arguments)),
+        );
+    }
     if let Some(next) = calls.get(results.len()) {
         let (tool, arguments) = next.split_once(' ').unwrap();
         let id = format!("{tool}-{}", results.len());

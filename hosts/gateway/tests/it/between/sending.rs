@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolkit_gateway::{RunState, Scope, SessionStatus};
 
-use super::{Bench, call, key, person, send};
+use super::{Bench, at_once, call, key, person, send};
 use crate::agents::{in_time, until};
 
 #[tokio::test]
@@ -142,6 +142,18 @@ async fn a_sub_agent_of_a_run_waits_for_the_session_of_the_run() {
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
     let answer = bench.answer(&main, send(&other, &delegate(send(&main, "plain", 600)), 600)).await;
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+}
+
+#[tokio::test]
+async fn two_sub_agents_of_a_run_wait_at_once_although_there_is_one_slot() {
+    let bench = Bench::new(1).await;
+    let delegate = |to: &str| {
+        let task = send(&key(to), "plain hello", 600);
+        ("delegate", json!({ "task": task, "context": "c", "expected_outcome": "e" }))
+    };
+    let answer = bench.answer(&key("main"), at_once(&[delegate("other"), delegate("third")])).await;
+    assert_eq!(answer.matches("plain hello").count(), 2, "{answer}");
+    assert_eq!(bench.store().waits().await.unwrap(), []);
 }
 
 #[tokio::test]

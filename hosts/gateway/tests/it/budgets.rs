@@ -99,7 +99,7 @@ async fn each_budget_that_applies_to_a_request_is_checked() {
                 };
                 reserve(&place.store, request("r1", 60, 0.3)).await.unwrap();
                 place.store.settle("r1", using(40, Some(0.2))).await.unwrap();
-                // What is left is just enough, whatever the first one had reserved.
+                // The rest is just enough, whatever the first one had reserved.
                 reserve(&place.store, request("r2", 60, 0.3)).await.unwrap();
                 let passing = reserve(&place.store, request("r3", 1, 0.01)).await.unwrap_err();
                 assert!(passing.ends_with("try again when the open requests have ended"), "{passing}");
@@ -179,7 +179,7 @@ async fn requests_at_once_never_pass_a_budget_together() {
             async move { reserve(&store, NewRequest::new(number.to_string(), using(90, None))).await },
         );
     }
-    let admitted = tasks.join_all().await.into_iter().filter(Result::is_ok).count();
+    let admitted = tasks.join_all().await.into_iter().flatten().count();
     assert_eq!((admitted, everything(&place.store).await.day.reserved_tokens), (11, 990));
 }
 
@@ -349,7 +349,7 @@ async fn reading_changes_nothing_and_each_person_sees_their_own() {
     reserve(&place.store, request("r1", &sub)).await.unwrap();
     place.store.settle("r1", using(3, None)).await.unwrap();
     reserve(&place.store, request("r2", &key("bob"))).await.unwrap_err();
-    let last = *place.store.last_event().borrow();
+    let seen = *place.store.last_event().borrow();
     let file = place.store.file().to_owned();
     let stamp = || (std::fs::read(&file).unwrap(), std::fs::read(file.with_extension("db-wal")).unwrap());
     let before = stamp();
@@ -373,5 +373,5 @@ async fn reading_changes_nothing_and_each_person_sees_their_own() {
     assert_eq!(names(&list(Some("eve"), None, 1_000).await), ["eve"]);
     assert_eq!(place.store.exhausted_budgets(None).await.unwrap().len(), 1);
     assert!(place.store.exhausted_budgets(Some("ada".to_owned())).await.unwrap().is_empty());
-    assert_eq!((*place.store.last_event().borrow(), stamp() == before), (last, true));
+    assert_eq!((*place.store.last_event().borrow(), stamp() == before), (seen, true));
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit_gateway::{
-    BudgetFilter, Clock, NewJob, RunState, Schedules, Sessions, SessionsOptions, Store, StoreOptions,
+    BudgetFilter, Clock, JobFilter, NewJob, RunState, Schedules, Sessions, SessionsOptions, Store,
+    StoreOptions,
 };
 
 use crate::agents::{Ledger, agents, in_time, model, until};
@@ -42,14 +43,14 @@ async fn a_day_without_messages_makes_no_request() {
         store.clean_up().await.unwrap();
         // Looking at what there is begins nothing.
         let _ =
-            (store.account_budgets(filter()).await.unwrap(), store.jobs(Default::default()).await.unwrap());
+            (store.account_budgets(filter()).await.unwrap(), store.jobs(JobFilter::default()).await.unwrap());
         assert_eq!(
             (model.requests().len(), store.fires_in_flight().await.unwrap().len()),
             (asked, 0),
             "{hour}"
         );
     }
-    // What is due runs: the clock was looked at.
+    // A job that is due runs: the clock was looked at.
     clock.set(START.after(HOUR * 25));
     schedules.check();
     let fires = async || store.fires(&job.id, None, 10).await.unwrap();

@@ -62,7 +62,7 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
     let toolkit = start.toolkit;
     let host = |load| Host::builder(load).toolkit(toolkit).caller(Caller::new().with_workspace(workspace));
     let options = GatewayOptions::new().address(request.address).version(env!("CARGO_PKG_VERSION"));
-    let stopped = runtime.block_on(async {
+    let stopped: Result<bool, Stop> = runtime.block_on(async {
         let gateway = Gateway::start(load, host, options).await.map_err(|error| cannot_start(&error))?;
         console.note(&format!("the gateway runs at http://{}", gateway.address()));
         console.note(&format!("the owner's token is in {}", gateway.owner_token_file().display()));
@@ -74,13 +74,43 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
             () = stop.cancelled() => {}
             () = gateway.stop_asked() => {}
         }
+        // A signal stops it for good.
+        let restarts = gateway.wants_restart() && !stop.is_cancelled();
         console.note(&format!("stopping; runs under way have {} s to end", request.drain.as_secs()));
-        gateway.stop(request.drain).await.map_err(|error| Stop::failed(error.to_string()))
+        gateway.stop(request.drain).await.map_err(|error| Stop::failed(error.to_string()))?;
+        Ok(restarts)
     });
     runtime.shutdown_background();
     // It was stopped in order, by whatever signal.
-    let _ = watch.call_ended();
-    stopped.map(|()| Exit::Success)
+    let signalled = watch.call_ended();
+    if stopped? && signalled.is_none() {
+        console.note("an agent asked for a restart");
+        return Err(start_again());
+    }
+    Ok(Exit::Success)
+}
+
+/// Puts this program, as it is on the disk by now, in the place of this process, with the same arguments. Returns only if that fails.
+fn start_again() -> Stop {
+    let failed = |error: &dyn std::fmt::Display| {
+        Stop::failed(format!("the gateway stopped, and cannot start again: {error}"))
+    };
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return failed(&error),
+    };
+    let mut command = std::process::Command::new(program);
+    command.args(std::env::args_os().skip(1));
+    #[cfg(unix)]
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    #[cfg(not(unix))]
+    let error = match command.status() {
+        Ok(ended) => {
+            return if ended.success() { Stop::failed("it ended") } else { Stop::failed(ended.to_string()) };
+        }
+        Err(error) => error,
+    };
+    failed(&error)
 }
 
 fn cannot_start(error: &GatewayError) -> Stop {

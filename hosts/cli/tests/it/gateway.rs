@@ -265,6 +265,36 @@ async fn commands_run_in_the_sandbox_or_not_at_all_unless_the_configuration_lift
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_of_the_owner_restarts_the_gateway_and_its_run_goes_on() {
+    let bench =
+        Bench::new([call("1", "gateway", &json!({ "action": "restart" })), text("Back again.")]).await;
+    let set = ["--set", "gateway.agentsMayRestart=true", "--set", "permission.gateway=allow"];
+    let gateway = tokio::task::block_in_place(|| Running::with(&bench, &set)).unwrap();
+    let since = as_json(&bench, &["gateway", "status"]).await["startedAt"].clone();
+    printed(&bench, &["sessions", "send", "main", "Restart", "--no-wait"]).await;
+    for _ in 0..MAX_LOOKS {
+        // Between the two there is none.
+        let status = run(&bench, &["gateway", "status", "-o", "json"]).await;
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        if status["startedAt"].is_u64() && status["startedAt"] != since {
+            break;
+        }
+    }
+    let messages = loop {
+        let shown = as_json(&bench, &["sessions", "show", "main"]).await;
+        let messages = shown["messages"].as_array().unwrap().clone();
+        if messages.last().is_some_and(|last| last["text"] == "Back again.") {
+            break messages;
+        }
+    };
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    let status = as_json(&bench, &["gateway", "status"]).await;
+    assert!(status["startedAt"].as_u64() > since.as_u64(), "{status}");
+    printed(&bench, &["gateway", "stop"]).await;
+    assert_eq!(tokio::task::block_in_place(|| gateway.ended()).0, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_is_not_possible_says_why_and_with_which_exit_code() {
     let bench = Bench::new([]).await;
     let fails = |args: Vec<&'static str>| {

@@ -60,7 +60,18 @@ fn diagnostics() {
     };
     let mut expected = vec![left_out("skill", "there are no skills")];
     if cfg!(feature = "gateway") {
-        expected.insert(0, left_out("cron", "this host runs no jobs"));
+        let of_sessions = "this host keeps no sessions; a gateway does";
+        expected = vec![
+            left_out("agents_list", of_sessions),
+            left_out("cron", "this host runs no jobs"),
+            left_out("gateway", "this host is no gateway"),
+            left_out("session_status", of_sessions),
+            left_out("sessions_history", of_sessions),
+            left_out("sessions_list", of_sessions),
+            left_out("sessions_send", of_sessions),
+            left_out("sessions_spawn", of_sessions),
+            left_out("skill", "there are no skills"),
+        ];
     }
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(lines.len(), expected.len(), "{}", run.out);
@@ -71,7 +82,12 @@ fn diagnostics() {
         (&json!("info"), Some(expected.len())),
         "{told}"
     );
-    let run = fixture(["--set", "tools.deny=['cron','skill']", "list", "--diagnostics"]);
+    let run = fixture([
+        "--set",
+        "tools.deny=['group:sessions','group:automation','skill']",
+        "list",
+        "--diagnostics",
+    ]);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "Nothing to report.\n"));
 }
 

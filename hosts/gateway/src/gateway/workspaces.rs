@@ -117,12 +117,12 @@ mod tests {
     fn a_workspace_in_the_data_directory_is_refused_by_whatever_path() {
         let directory = tempfile::tempdir().expect("a directory");
         let data_dir = directory.path().join("data");
-        std::fs::create_dir_all(data_dir.join("work")).expect("directories");
+        std::fs::create_dir_all(data_dir.join("in")).expect("directories");
         std::fs::create_dir(directory.path().join("data-workspaces")).expect("a directory");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(data_dir.join("work"), directory.path().join("link")).expect("a link");
+        std::os::unix::fs::symlink(data_dir.join("in"), directory.path().join("link")).expect("a link");
         let is_refused = |path: &str| check_outside(&directory.path().join(path), &data_dir).is_err();
-        let paths = ["data", "data/work", "data/work/none", "data-workspaces", "other", "link", "link/none"];
+        let paths = ["data", "data/in", "data/in/none", "data-workspaces", "other", "link", "link/none"];
         assert_eq!(paths.map(is_refused), [true, true, true, false, false, true, true]);
     }
 

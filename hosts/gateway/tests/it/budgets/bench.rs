@@ -154,9 +154,11 @@ async fn run(directory: &tempfile::TempDir, clock: &Clock) -> Result<Gateway, Ga
         .user_file(directory.path().join("user/toolkit.json5"))
         .data_dir(directory.path().join("data"));
     let options = GatewayOptions::new().address("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap());
-    // The tools of this program that are linked need it.
+    // The tools of this program that are linked need it, or what is not here.
     let ledger = Ledger::new(directory.path());
-    let host = |load| Host::builder(load).with_toolkit(|toolkit| toolkit.shared_service(ledger));
+    let host = |load| {
+        Host::builder(load).with_toolkit(|toolkit| toolkit.leave_out_incomplete().shared_service(ledger))
+    };
     Gateway::start(load, host, options.clock(clock.clone())).await
 }
 

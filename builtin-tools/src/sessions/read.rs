@@ -49,7 +49,7 @@ pub struct SessionsListResult {
 #[derive(Debug, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionsHistoryArguments {
-    /// The key of the session.
+    /// The session to read, by its key as `sessions_list` shows it.
     #[arg(length(1..=4_096))]
     pub session_key: String,
     /// The most messages. Default: 20.

@@ -25,7 +25,7 @@ pub struct SessionsSendArguments {
     /// The agent whose session has the label. Default: this agent.
     #[arg(length(1..=128))]
     pub agent_id: Option<String>,
-    /// The message.
+    /// The text that the agent of that session reads.
     #[arg(length(1..=131_072))]
     pub message: String,
     /// Wait so long for the answer; 0 does not wait. The end of the waiting does not end the work of the other session. Default: 60.

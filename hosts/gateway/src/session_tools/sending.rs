@@ -6,7 +6,7 @@ use builtin_tools::sessions::{SendOutcome, SendRequest, SendResult, SessionTarge
 use tokio::runtime::Handle;
 use toolkit::{ToolContext, ToolError};
 
-use super::scope::may_send;
+use super::scope::{Sending, may_send};
 use super::{SessionTools, call_origin, calling, of_store};
 use crate::SessionKey;
 use crate::sessions::Slots;
@@ -17,6 +17,9 @@ use crate::store::{
 const FORBIDDEN: &str =
     "there is no such session, or this session may not send to it; `sessions_list` names those that it sees";
 
+const OTHER_PERSON: &str = "that session belongs to another person, or to nobody alone, and messages between people are switched off; do not try \
+    another way; only the owner can allow them, by `sessions.betweenPeople` in the configuration";
+
 impl SessionTools {
     pub(super) async fn send(
         &self,
@@ -26,15 +29,16 @@ impl SessionTools {
         let store = self.store();
         let calling = calling(store, ctx).await?;
         let origin = call_origin(store, ctx, &calling, &request).await?;
-        let Some(target) = self.target(&calling, request.to).await? else {
-            return Ok(result(SendOutcome::Forbidden, None, Err(FORBIDDEN.to_owned())));
+        let (to, names_sender) = match self.target(&calling, request.to).await? {
+            Ok(target) => target,
+            Err(reason) => return Ok(result(SendOutcome::Forbidden, None, Err(reason.to_owned()))),
         };
-        let to = target.key;
         let waits = !request.timeout.is_zero();
         let sent = store.send_between(NewSend {
             from: calling.key.clone(),
             to: to.clone(),
-            text: shown(&calling, &request.message),
+            text: shown(names_sender.then_some(&calling), &request.message),
+            names_sender,
             origin,
             waits,
         });
@@ -68,27 +72,31 @@ impl SessionTools {
         if ended { self.sent(id).await.map_err(of_store) } else { Ok(timeout(&to)) }
     }
 
-    /// Returns the session that is meant, if the calling one may send to it.
+    /// Returns the session that is meant, and true if it learns who sends; or why the calling one may not send to it.
     async fn target(
         &self,
         calling: &SessionRecord,
         to: SessionTarget,
-    ) -> Result<Option<SessionRecord>, ToolError> {
+    ) -> Result<Result<(SessionKey, bool), &'static str>, ToolError> {
         let store = self.store();
         let found = match to {
             SessionTarget::Key(key) => match key.parse::<SessionKey>() {
                 Ok(key) => store.session(key).await,
-                Err(_) => return Ok(None),
+                Err(_) => return Ok(Err(FORBIDDEN)),
             },
             SessionTarget::Label { label, agent_id } => {
                 let agent = agent_id.unwrap_or_else(|| calling.key.agent().to_owned());
                 store.labelled(agent, label).await
             }
         };
-        let Some(target) = found.map_err(of_store)? else { return Ok(None) };
+        let Some(target) = found.map_err(of_store)? else { return Ok(Err(FORBIDDEN)) };
         let settings = self.directory().await.settings();
-        let may = may_send(store, &settings, calling, &target).await.map_err(of_store)?;
-        Ok(may.then_some(target))
+        Ok(match may_send(store, &settings, calling, &target).await.map_err(of_store)? {
+            Sending::Allowed => Ok((target.key, true)),
+            Sending::AllowedUnnamed => Ok((target.key, false)),
+            Sending::Forbidden => Err(FORBIDDEN),
+            Sending::OtherPerson => Err(OTHER_PERSON),
+        })
     }
 
     /// Waits until a message has its answer, or none comes any more. Returns false if that takes longer.
@@ -164,8 +172,9 @@ fn result(
     SendResult { outcome, session_key: to.map(ToString::to_string), reply, error }
 }
 
-/// A message as the agent of the other session reads it: not as one of its person.
-fn shown(from: &SessionRecord, message: &str) -> String {
+/// A message as the agent of the other session reads it: not as one of its person. Without `from`, it is one of another person.
+fn shown(from: Option<&SessionRecord>, message: &str) -> String {
+    let Some(from) = from else { return format!("Message from a session of another person:\n\n{message}") };
     let label = from.label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
     format!("Message from the session `{}`{label}:\n\n{message}", from.key)
 }

@@ -1,7 +1,7 @@
 //! Messages from one session to another.
 
 use serde_json::json;
-use toolkit_gateway::{RunState, Scope, SessionStatus};
+use toolkit_gateway::{EventFilter, PeerKind, RunState, Scope, SessionKey, SessionStatus};
 
 use super::{Bench, call, key, person, send};
 use crate::agents::{in_time, until};
@@ -9,7 +9,7 @@ use crate::agents::{in_time, until};
 #[tokio::test]
 async fn an_answer_comes_back_although_there_is_one_slot() {
     let bench = Bench::new(1).await;
-    let answer = bench.answer(&key("main"), send(&person("ada"), "plain hello", 600)).await;
+    let answer = bench.answer(&key("main"), send(&key("other"), "plain hello", 600)).await;
     assert!(
         answer.contains(r#""outcome": "ok""#) && answer.contains("answer to Message from the session"),
         "{answer}"
@@ -21,12 +21,12 @@ async fn an_answer_comes_back_although_there_is_one_slot() {
 #[tokio::test]
 async fn whoever_does_not_wait_is_told_at_once() {
     let bench = Bench::new(1).await;
-    let answer = bench.answer(&key("main"), send(&person("ada"), "plain hello", 0)).await;
+    let answer = bench.answer(&key("main"), send(&key("other"), "plain hello", 0)).await;
     assert!(answer.contains(r#""outcome": "accepted""#), "{answer}");
     bench.quiet().await;
-    let ada = bench.store().session(person("ada")).await.unwrap().unwrap();
-    assert_eq!(ada.message_count, 2, "the message and its answer");
-    let shown = bench.call(&key("main"), "sessions_history", json!({ "sessionKey": person("ada") })).await;
+    let other = bench.store().session(key("other")).await.unwrap().unwrap();
+    assert_eq!(other.message_count, 2, "the message and its answer");
+    let shown = bench.call(&key("main"), "sessions_history", json!({ "sessionKey": key("other") })).await;
     assert!(shown.unwrap()["messages"][1]["text"].as_str().unwrap().contains("plain hello"));
 }
 
@@ -34,10 +34,10 @@ async fn whoever_does_not_wait_is_told_at_once() {
 async fn the_end_of_the_waiting_does_not_end_the_run() {
     let bench = Bench::new(2).await;
     let answer =
-        bench.answer(&key("main"), send(&person("ada"), &call("hold", &json!({ "id": "x" })), 1)).await;
+        bench.answer(&key("main"), send(&key("other"), &call("hold", &json!({ "id": "x" })), 1)).await;
     assert!(answer.contains(r#""outcome": "timeout""#), "{answer}");
     assert_eq!(bench.store().waits().await.unwrap(), []);
-    let run = bench.store().run_in_flight(person("ada")).await.unwrap().expect("it goes on");
+    let run = bench.store().run_in_flight(key("other")).await.unwrap().expect("it goes on");
     bench.ledger.released.cancel();
     bench.quiet().await;
     let run = bench.store().run(&run.id).await.unwrap().unwrap();
@@ -100,6 +100,38 @@ async fn the_session_that_receives_allows_it_too() {
     assert!(answer.contains(r#""outcome": "forbidden""#), "{answer}");
     let answer = bench.answer(&key("main"), send(&key("third"), "plain hello", 600)).await;
     assert!(answer.contains(r#""outcome": "ok""#), "{answer}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_a_session_of_another_person_unless_the_settings_allow_it() {
+    let bench = Bench::new(1).await;
+    let group = SessionKey::peer("main", "chat", "one", PeerKind::Group, "g", None).unwrap();
+    bench.store().open_session(group.clone(), None, None).await.unwrap();
+    for to in [person("ada"), group.clone()] {
+        let answer = bench.answer(&key("main"), send(&to, "plain secret", 0)).await;
+        assert!(answer.contains(r#""outcome": "forbidden""#), "{answer}");
+        assert!(answer.contains("sessions.betweenPeople"), "{answer}");
+        assert_eq!(bench.store().session(to).await.unwrap().unwrap().message_count, 0);
+    }
+    bench.set(|settings| settings.between_people = true);
+    bench.store().label(key("main"), Some("private".to_owned())).await.unwrap();
+    for to in [person("ada"), group] {
+        let answer = bench.answer(&key("main"), send(&to, "plain hello", 600)).await;
+        assert!(answer.contains(r#""outcome": "ok""#) && answer.contains("plain hello"), "{answer}");
+        let filter = EventFilter { session: Some(to.clone()), ..EventFilter::default() };
+        let events = bench.store().events(0, filter, 1_000).await.unwrap();
+        let accepted = events.iter().find(|event| event.kind == "message.accepted").unwrap();
+        let id = serde_json::from_value(accepted.data["message"].clone()).unwrap();
+        let message = bench.store().message(id).await.unwrap().unwrap();
+        assert!(
+            message.body["text"].as_str().unwrap().contains("a session of another person"),
+            "{message:?}"
+        );
+        let all = format!("{message:?} {events:?}");
+        for name in [key("main").as_str(), "private"] {
+            assert!(!all.contains(name), "{name}: {all}");
+        }
+    }
 }
 
 /// The sessions of a cycle, as a refusal shows it.

@@ -15,6 +15,8 @@ use crate::{SessionKey, SessionKind, ShortKey};
 
 /// The most sessions that one reading returns.
 const MAX_LISTED: u32 = 1_000;
+/// The longest label, in characters.
+const MAX_LABEL_CHARS: usize = 100;
 
 impl ToSql for SessionKey {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -206,10 +208,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// There is no such session, or another one of its agent has the label.
+    /// There is no such session, another one of its agent has the label, or the text may not be a label.
     pub async fn label(&self, key: SessionKey, label: Option<String>) -> Result<(), StoreError> {
         self.write(move |writing| {
             if let Some(label) = &label {
+                check_label_text(label).map_err(Fault::Refused)?;
                 check_label(writing.sql, &key, label)?;
             }
             change(writing, &key, "UPDATE sessions SET label = ?2 WHERE key = ?1", params![key, label])?;
@@ -322,6 +325,19 @@ pub(super) fn no_session(key: &SessionKey) -> Fault {
 pub(super) fn found(connection: &Connection, key: &SessionKey) -> Result<Option<SessionRecord>, Fault> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE key = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([key], of_row).optional()?)
+}
+
+/// Checks that a text may be a label, of which agents of other sessions read.
+///
+/// # Errors
+///
+/// It is empty, too long, or has control characters; the error says so.
+pub(crate) fn check_label_text(label: &str) -> Result<(), String> {
+    let length = label.chars().count();
+    if length == 0 || length > MAX_LABEL_CHARS || label.chars().any(char::is_control) {
+        return Err(format!("a label has 1 to {MAX_LABEL_CHARS} characters, and no control characters"));
+    }
+    Ok(())
 }
 
 /// Checks that no other session of the same agent has a label.

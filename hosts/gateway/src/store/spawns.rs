@@ -62,7 +62,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The label is taken; the parent does not exist, its person is blocked, or its run was cancelled; the prompt is too long.
+    /// The label is taken, or may not be one; the parent does not exist, its person is blocked, or its run was cancelled; the prompt is too long.
     pub async fn spawn(&self, spawn: NewSpawn) -> Result<SpawnStored, StoreError> {
         let outcome = self.write(move |writing| begin(writing, &spawn)).await?;
         fail_points::pass("after_spawn");
@@ -152,6 +152,7 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     let key = SessionKey::sub(&spawn.agent, RunId::random()?.as_str());
     let key = key.map_err(|error| Fault::Refused(error.to_string()))?;
     if let Some(label) = &spawn.label {
+        sessions::check_label_text(label).map_err(Fault::Refused)?;
         // The session that has it may be another person's.
         let taken = |_| Fault::Refused(format!("the label `{label}` is taken; take another one"));
         sessions::check_label(writing.sql, &key, label).map_err(taken)?;

@@ -185,6 +185,14 @@ fn name_of(key: &SessionKey) -> String {
     key.as_str().rsplit(':').next().unwrap().to_owned()
 }
 
+/// The text in marks of a number that is random.
+fn contents(enclosed: &str) -> &str {
+    let (mark, rest) = enclosed.split_once('\n').unwrap();
+    assert_eq!(mark.len(), "<untrusted-content->".len() + 32, "{enclosed}");
+    let (_, rest) = rest.split_once("\n\n").unwrap();
+    rest.strip_suffix(&mark.replace('<', "\n</")).unwrap_or_else(|| panic!("{enclosed}"))
+}
+
 /// A text on which an agent calls a tool.
 fn call(tool: &str, arguments: &Value) -> String {
     format!("call {tool} {arguments}")

@@ -111,8 +111,10 @@ pub struct SessionSettings {
     pub max_depth: u32,
 }
 
-/// Which sessions, as seen from one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+/// Which sessions, as seen from one; the least first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The session itself.

@@ -82,11 +82,13 @@ impl Relation {
     }
 }
 
-/// Returns which sessions a session sees.
+/// Returns which sessions a session sees: as few as each agent of those above it may see, and its own.
 pub(super) fn visibility(settings: &SessionSettings, session: &SessionRecord) -> Scope {
-    let of_agent = settings.agents.get(session.key.agent()).and_then(|agent| agent.visibility);
     let of_all = if is_owners(session) { settings.owner_visibility } else { settings.visibility };
-    of_agent.unwrap_or(of_all)
+    let of_agent =
+        |agent: &str| settings.agents.get(agent).and_then(|agent| agent.visibility).unwrap_or(of_all);
+    let above = session.agents_above.iter().map(|agent| of_agent(agent));
+    above.fold(of_agent(session.key.agent()), Scope::min)
 }
 
 /// Returns true if a session sees another.

@@ -35,21 +35,26 @@ impl SessionTools {
             Err(reason) => return Ok(result(SendOutcome::Forbidden, None, Err(reason.to_owned()))),
         };
         let waits = !request.timeout.is_zero();
-        let sent = store.send_between(NewSend {
+        let send = NewSend {
             from: calling.key.clone(),
             to: to.clone(),
             text: shown(names_sender.then_some(&calling), &request.message)?,
             names_sender,
             origin,
             waits,
-        });
-        let (id, wait) = match sent.await {
-            Ok(SendStored::Sent { id, wait }) => (id, wait),
-            Ok(SendStored::Again { id }) => return self.sent(id).await.map_err(of_store),
-            Ok(SendStored::Cycle(cycle)) => {
+        };
+        // A task of its own: if this call is dropped while the store commits, the guard ends the wait that is stored then.
+        let tools = self.clone();
+        let sent = tokio::spawn(async move { tools.store_sent(send).await }).await;
+        let sent =
+            sent.map_err(|error| ToolError::unavailable(format!("the message was not sent: {error}")))?;
+        let (id, waiting) = match sent? {
+            Ok((SendStored::Sent { id, .. }, waiting)) => (id, waiting),
+            Ok((SendStored::Again { id }, _)) => return self.sent(id).await.map_err(of_store),
+            Ok((SendStored::Cycle(cycle), _)) => {
                 return Ok(result(SendOutcome::Error, Some(&to), Err(cycle.to_string())));
             }
-            Ok(SendStored::QueueFull { limit }) => {
+            Ok((SendStored::QueueFull { limit }, _)) => {
                 let full = format!("{limit} messages wait in that session already; send again later");
                 return Ok(result(SendOutcome::Error, Some(&to), Err(full)));
             }
@@ -58,19 +63,34 @@ impl SessionTools {
             }
             Err(error) => return Err(of_store(error)),
         };
-        let sessions = self.sessions().await?;
-        // From here on the wait ends with this call, however that ends.
-        let waiting =
-            wait.map(|wait| Waiting { store: store.clone(), slots: sessions.slots(), wait: Some(wait) });
-        sessions.handed_in(&to, id).await;
         let Some(waiting) = waiting else {
             return Ok(result(SendOutcome::Accepted, Some(&to), Ok(None)));
         };
         waiting.begin(&calling.key, ctx.session_key()).await.map_err(of_store)?;
-        drop(sessions);
         let ended = self.ended_within(id, request.timeout).await.map_err(of_store)?;
         waiting.end().await.map_err(of_store)?;
         if ended { self.sent(id).await.map_err(of_store) } else { Ok(timeout(&to)) }
+    }
+
+    /// Stores a message, and tells the session that receives it. A wait ends when the guard is dropped.
+    async fn store_sent(
+        &self,
+        send: NewSend,
+    ) -> Result<Result<(SendStored, Option<Waiting>), StoreError>, ToolError> {
+        let sessions = self.sessions().await?;
+        let to = send.to.clone();
+        let stored = match self.store().send_between(send).await {
+            Ok(stored) => stored,
+            Err(error) => return Ok(Err(error)),
+        };
+        let SendStored::Sent { id, wait } = stored else { return Ok(Ok((stored, None))) };
+        let waiting = wait.map(|wait| Waiting {
+            store: self.store().clone(),
+            slots: sessions.slots(),
+            wait: Some(wait),
+        });
+        sessions.handed_in(&to, id).await;
+        Ok(Ok((stored, waiting)))
     }
 
     /// Returns the session that is meant, and true if it learns who sends; or why the calling one may not send to it.

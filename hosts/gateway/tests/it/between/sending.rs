@@ -1,7 +1,11 @@
 //! Messages from one session to another.
 
+use std::task::Poll;
+use std::time::Duration;
+
 use serde_json::json;
-use toolkit_gateway::{EventFilter, PeerKind, RunState, Scope, SessionKey, SessionStatus};
+use toolkit::{Caller, ToolCall};
+use toolkit_gateway::{EventFilter, PeerKind, RunState, Scope, SessionKey, SessionStatus, caller_in};
 
 use super::{Bench, call, contents, key, person, send};
 use crate::agents::{in_time, until};
@@ -187,6 +191,45 @@ async fn a_sub_agent_of_a_run_waits_for_the_session_of_the_run() {
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
     let answer = bench.answer(&main, send(&other, &delegate(send(&main, "plain", 600)), 600)).await;
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_at_any_point_leaves_no_wait() {
+    let bench = Bench::new(1).await;
+    let caller = caller_in(Caller::new().with_session("s"), &key("main"));
+    let toolbox = bench.toolkit.toolbox(&caller).await;
+    let mut dropped = 0;
+    for polls in 1.. {
+        let arguments =
+            json!({ "sessionKey": key("other"), "message": format!("plain {polls}"), "timeoutSeconds": 600 });
+        let mut call = Box::pin(toolbox.call(ToolCall::new("call", "sessions_send", arguments)));
+        let mut left = polls;
+        // Each poll but the last is one at which the call goes on.
+        let ended = in_time(std::future::poll_fn(|context| {
+            left -= 1;
+            match call.as_mut().poll(context) {
+                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Pending if left == 0 => Poll::Ready(false),
+                Poll::Pending => Poll::Pending,
+            }
+        }))
+        .await;
+        drop(call);
+        bench.quiet().await;
+        in_time(async {
+            // The store tells nobody of it.
+            while !bench.store().waits().await.unwrap().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        dropped += u32::from(!ended);
+        if ended {
+            break;
+        }
+    }
+    let other = bench.store().session(key("other")).await.unwrap().unwrap();
+    assert!(other.message_count > 2 && dropped > 2, "some calls were dropped after they had sent");
 }
 
 #[tokio::test]

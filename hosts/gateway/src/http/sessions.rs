@@ -161,7 +161,8 @@ async fn set_label(
 ) -> Result<(), Problem> {
     if let Some(label) = &label {
         check_label_text(label).map_err(|text| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, text))?;
-        let other = state.store().labelled(record.key.agent().to_owned(), label.clone()).await?;
+        let (key, agent) = (record.key.clone(), record.key.agent().to_owned());
+        let other = state.store().labelled(key, agent, label.clone()).await?;
         if let Some(other) = other.filter(|other| other.key != record.key) {
             // A session of somebody else is not named.
             let name = if caller.may_see(state.store(), &other.key).await? {

@@ -107,7 +107,7 @@ impl SessionTools {
             },
             SessionTarget::Label { label, agent_id } => {
                 let agent = agent_id.unwrap_or_else(|| calling.key.agent().to_owned());
-                store.labelled(agent, label).await
+                store.labelled(calling.key.clone(), agent, label).await
             }
         };
         let Some(target) = found.map_err(of_store)? else { return Ok(Err(FORBIDDEN)) };

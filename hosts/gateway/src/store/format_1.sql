@@ -19,10 +19,12 @@ CREATE TABLE sessions (
     result_to   TEXT,
     created_at  INTEGER NOT NULL,
     active_at   INTEGER NOT NULL,
-    archived_at INTEGER
+    archived_at INTEGER,
+    -- Whose labels it shares: those of its person, or of all sessions that belong to no single one.
+    labels_of   TEXT NOT NULL GENERATED ALWAYS AS (CASE WHEN kind = 'main' THEN 'owner' ELSE coalesce(person, '') END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, label) WHERE label IS NOT NULL AND archived_at IS NULL;
+CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, labels_of, label) WHERE label IS NOT NULL AND archived_at IS NULL;
 CREATE UNIQUE INDEX sessions_by_transcript ON sessions (transcript) WHERE transcript IS NOT NULL;
 CREATE INDEX sessions_by_activity ON sessions (active_at);
 CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;

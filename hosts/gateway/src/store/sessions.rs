@@ -40,7 +40,7 @@ pub struct SessionRecord {
     pub person: Option<String>,
     /// The session that began it.
     pub parent: Option<SessionKey>,
-    /// Its label: within an agent, no two sessions that are not archived share one.
+    /// Its label: no two sessions of one agent and person that are not archived share one.
     pub label: Option<String>,
     /// The id of its transcript, once there is one.
     pub transcript: Option<String>,
@@ -193,13 +193,19 @@ impl Store {
         .await
     }
 
-    /// Finds the session of an agent that has this label and is not archived.
-    pub async fn labelled(&self, agent: String, label: String) -> Result<Option<SessionRecord>, StoreError> {
+    /// Finds the session of an agent that has this label, is not archived, and belongs to the person of a session.
+    pub async fn labelled(
+        &self,
+        of: SessionKey,
+        agent: String,
+        label: String,
+    ) -> Result<Option<SessionRecord>, StoreError> {
         self.read(move |connection| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM sessions WHERE agent = ?1 AND label = ?2 AND archived_at IS NULL"
+                "SELECT {COLUMNS} FROM sessions WHERE agent = ?2 AND label = ?3 AND archived_at IS NULL
+                     AND labels_of = (SELECT own.labels_of FROM sessions AS own WHERE own.key = ?1)"
             );
-            Ok(connection.prepare_cached(&sql)?.query_row([agent, label], of_row).optional()?)
+            Ok(connection.prepare_cached(&sql)?.query_row(params![of, agent, label], of_row).optional()?)
         })
         .await
     }
@@ -208,7 +214,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// There is no such session, another one of its agent has the label, or the text may not be a label.
+    /// There is no such session, another one of its agent and person has the label, or the text may not be a label.
     pub async fn label(&self, key: SessionKey, label: Option<String>) -> Result<(), StoreError> {
         self.write(move |writing| {
             if let Some(label) = &label {
@@ -248,7 +254,8 @@ impl Store {
             let at = archived.then_some(writing.now);
             // The label may belong to another one by now.
             let sql = "UPDATE sessions SET archived_at = ?2, label = CASE WHEN ?2 IS NULL AND EXISTS (
-                           SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                           SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.labels_of = sessions.labels_of
+                               AND other.label = sessions.label
                                AND other.key <> sessions.key AND other.archived_at IS NULL
                        ) THEN NULL ELSE label END WHERE key = ?1";
             change(writing, &key, sql, params![key, at])?;
@@ -340,14 +347,13 @@ pub(crate) fn check_label_text(label: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no other session of the same agent has a label.
+/// Checks that no other session of the agent and the person of a session has a label.
 pub(super) fn check_label(connection: &Connection, key: &SessionKey, label: &str) -> Result<(), Fault> {
-    let sql =
-        "SELECT key FROM sessions WHERE agent = ?1 AND label = ?2 AND key <> ?3 AND archived_at IS NULL";
-    let other: Option<String> = connection
-        .prepare_cached(sql)?
-        .query_row(params![key.agent(), label, key], |row| row.get(0))
-        .optional()?;
+    let sql = "SELECT other.key FROM sessions AS own
+                   JOIN sessions AS other ON other.agent = own.agent AND other.labels_of = own.labels_of
+               WHERE own.key = ?1 AND other.label = ?2 AND other.key <> ?1 AND other.archived_at IS NULL";
+    let other: Option<String> =
+        connection.prepare_cached(sql)?.query_row(params![key, label], |row| row.get(0)).optional()?;
     match other {
         Some(other) => Err(Fault::Refused(format!(
             "the label `{label}` belongs to the session `{other}`; take another one, or archive that session"
@@ -390,7 +396,8 @@ pub(super) fn touch(writing: &Writing<'_>, key: &str) -> Result<(), Fault> {
         .prepare_cached(
             "UPDATE sessions SET active_at = max(active_at, ?2),
                  label = CASE WHEN archived_at IS NOT NULL AND EXISTS (
-                     SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                     SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.labels_of = sessions.labels_of
+                               AND other.label = sessions.label
                          AND other.key <> sessions.key AND other.archived_at IS NULL
                  ) THEN NULL ELSE label END,
                  archived_at = NULL

@@ -151,13 +151,13 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     // Random, so that nobody knows the key of a session that they may not see.
     let key = SessionKey::sub(&spawn.agent, RunId::random()?.as_str());
     let key = key.map_err(|error| Fault::Refused(error.to_string()))?;
+    sessions::ensure(writing, &key, spawn.person.as_deref(), Some(&spawn.parent))?;
     if let Some(label) = &spawn.label {
         sessions::check_label_text(label).map_err(Fault::Refused)?;
-        // The session that has it may be another person's.
+        // The agent may not see the session that has it.
         let taken = |_| Fault::Refused(format!("the label `{label}` is taken; take another one"));
         sessions::check_label(writing.sql, &key, label).map_err(taken)?;
     }
-    sessions::ensure(writing, &key, spawn.person.as_deref(), Some(&spawn.parent))?;
     let result_to = spawn.result_to.as_ref().map(serde_json::to_string).transpose()?;
     writing
         .sql

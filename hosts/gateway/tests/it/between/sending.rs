@@ -91,6 +91,25 @@ async fn a_label_names_a_session_of_an_agent() {
 }
 
 #[tokio::test]
+async fn a_label_names_a_session_of_the_same_person() {
+    let bench = Bench::new(1).await;
+    let other = |name: &str| SessionKey::person("other", name).unwrap();
+    for name in ["ada", "bob"] {
+        bench.store().open_session(other(name), Some(name.to_owned()), None).await.unwrap();
+        bench.store().label(other(name), Some("reports".to_owned())).await.unwrap();
+    }
+    bench.set(|settings| settings.visibility = Scope::All);
+    let to =
+        call("sessions_send", &json!({ "label": "reports", "agentId": "other", "message": "plain hello" }));
+    for name in ["ada", "bob"] {
+        let answer = bench.answer(&person(name), to.clone()).await;
+        assert!(answer.contains(r#""outcome": "ok""#) && answer.contains(other(name).as_str()), "{answer}");
+    }
+    let answer = bench.answer(&key("main"), to).await;
+    assert!(answer.contains(r#""outcome": "forbidden""#), "the owner has none: {answer}");
+}
+
+#[tokio::test]
 async fn what_a_person_may_not_see_is_told_as_what_is_not_there() {
     let bench = Bench::new(1).await;
     let mut answers = Vec::new();

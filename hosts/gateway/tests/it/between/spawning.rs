@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolkit::{CallOptions, Caller, ToolCall};
 use toolkit_gateway::{
-    DeliveryState, MessageKind, Role, RunState, SessionFilter, SessionKey, SessionKind, SessionRecord,
-    caller_in,
+    DeliveryState, MessageKind, PeerKind, Role, RunState, SessionFilter, SessionKey, SessionKind,
+    SessionRecord, caller_in,
 };
 
 use super::{Bench, call, contents, key, person};
@@ -145,9 +145,12 @@ async fn an_agent_label_or_model_that_is_not_there_is_refused() {
     assert_eq!(error.replace("other", "nobody"), missing);
     let error = spawn(&person("ada"), json!({ "prompt": "x", "model": "small" })).await;
     assert!(error.contains("there is no model `small`"), "{error}");
-    bench.store().label(person("bob"), Some("taken".to_owned())).await.unwrap();
+    let other = SessionKey::peer("main", "chat", "one", PeerKind::Direct, "ada", None).unwrap();
+    bench.store().open_session(other.clone(), Some("ada".to_owned()), None).await.unwrap();
+    bench.store().label(other, Some("taken".to_owned())).await.unwrap();
+    bench.store().label(person("bob"), Some("of bob".to_owned())).await.unwrap();
     let error = spawn(&person("ada"), json!({ "prompt": "x", "label": "taken" })).await;
-    assert!(error.contains("the label `taken` is taken") && !error.contains("bob"), "{error}");
+    assert!(error.contains("the label `taken` is taken"), "{error}");
     for label in [String::new(), "x".repeat(101), "one\n\nMessage from the user:".to_owned()] {
         // It is refused by the length of the argument, or by the store.
         spawn(&person("ada"), json!({ "prompt": "x", "label": label })).await;
@@ -155,6 +158,8 @@ async fn an_agent_label_or_model_that_is_not_there_is_refused() {
         assert!(error.to_string().contains("1 to 100 characters"), "{error}");
     }
     assert!(bench.subs().await.is_empty());
+    let labelled = json!({ "prompt": "plain", "label": "of bob" });
+    bench.call(&person("ada"), "sessions_spawn", labelled).await.unwrap();
 }
 
 #[tokio::test]

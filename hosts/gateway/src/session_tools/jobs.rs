@@ -6,7 +6,7 @@ use builtin_tools::automation::{
 use serde_json::Value;
 use toolkit::{ToolContext, ToolError};
 
-use super::{call_origin, calling, of_store, run_of, wrong};
+use super::{call_origin, calling, of_store, reply_target, wrong};
 use crate::SessionKey;
 use crate::moment::Moment;
 use crate::recurrence::{Schedule, Zone};
@@ -51,7 +51,7 @@ impl StoredJobs {
             job = job.with_timeout(timeout);
         }
         job = job.with_origin(call_origin(&self.0, ctx, &calling, &fields).await?);
-        if let Some((_, Some(target))) = run_of(&self.0, &calling.key).await? {
+        if let Some(target) = reply_target(&self.0, ctx, &calling.key).await? {
             job = job.with_reply_to(target);
         }
         job = job

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use toolkit::{ToolContext, ToolError};
 
 use super::scope::{Sending, may_send};
-use super::{SessionTools, call_origin, calling, of_store};
+use super::{SessionTools, call_origin, calling, fire_of, of_store};
 use crate::SessionKey;
 use crate::sessions::Slots;
 use crate::store::{
@@ -35,13 +35,15 @@ impl SessionTools {
             Err(reason) => return Ok(result(SendOutcome::Forbidden, None, Err(reason.to_owned()))),
         };
         let waits = !request.timeout.is_zero();
+        // The call of a job holds no slot, and nothing waits for it: its wait closes no cycle.
+        let is_of_run = fire_of(ctx).is_none();
         let send = NewSend {
             from: calling.key.clone(),
             to: to.clone(),
             text: shown(names_sender.then_some(&calling), &request.message)?,
             names_sender,
             origin,
-            waits,
+            waits: waits && is_of_run,
         };
         // A task of its own: if this call is dropped while the store commits, the guard ends the wait that is stored then.
         let tools = self.clone();
@@ -63,12 +65,16 @@ impl SessionTools {
             }
             Err(error) => return Err(of_store(error)),
         };
-        let Some(waiting) = waiting else {
+        if !waits {
             return Ok(result(SendOutcome::Accepted, Some(&to), Ok(None)));
-        };
-        waiting.begin(&calling.key, ctx.session_key()).await.map_err(of_store)?;
+        }
+        if let Some(waiting) = &waiting {
+            waiting.begin(&calling.key, ctx.session_key()).await.map_err(of_store)?;
+        }
         let ended = self.ended_within(id, request.timeout).await.map_err(of_store)?;
-        waiting.end().await.map_err(of_store)?;
+        if let Some(waiting) = waiting {
+            waiting.end().await.map_err(of_store)?;
+        }
         if ended { self.sent(id).await.map_err(of_store) } else { Ok(timeout(&to)) }
     }
 

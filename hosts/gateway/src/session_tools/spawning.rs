@@ -3,7 +3,7 @@
 use builtin_tools::sessions::{SpawnRequest, SpawnThinking, SpawnedSession};
 use toolkit::{ToolContext, ToolError};
 
-use super::{SessionTools, call_origin, calling, of_store, run_of, wrong};
+use super::{SessionTools, call_origin, calling, of_store, reply_target, wrong};
 use crate::people::{OWNER, is_owners};
 use crate::store::{NewSpawn, SpawnStored};
 
@@ -27,7 +27,7 @@ impl SessionTools {
         if let Some(model) = &request.model {
             self.directory().await.check_model(model).map_err(wrong)?;
         }
-        let run = run_of(store, &calling.key).await?;
+        let result_to = reply_target(store, ctx, &calling.key).await?;
         let outcome = store.spawn(NewSpawn {
             parent: calling.key.clone(),
             origin,
@@ -38,7 +38,7 @@ impl SessionTools {
             model: request.model,
             thinking: request.thinking.map(|thinking| word(thinking).to_owned()),
             run_timeout: request.run_timeout,
-            result_to: run.and_then(|(_, reply_to)| reply_to),
+            result_to,
             max_children: settings.max_children,
             max_depth: settings.max_depth,
         });

@@ -199,7 +199,11 @@ fn call(tool: &str, arguments: &Value) -> String {
 }
 
 fn send(to: &SessionKey, message: &str, timeout: u32) -> String {
-    call("sessions_send", &json!({ "sessionKey": to, "message": message, "timeoutSeconds": timeout }))
+    call("sessions_send", &send_arguments(to, message, timeout))
+}
+
+fn send_arguments(to: &SessionKey, message: &str, timeout: u32) -> Value {
+    json!({ "sessionKey": to, "message": message, "timeoutSeconds": timeout })
 }
 
 /// Makes the calls that the last text of the user names, one after the other; then answers with their results, or with the text.

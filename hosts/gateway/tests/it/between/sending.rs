@@ -5,10 +5,15 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolkit::{Caller, ToolCall};
-use toolkit_gateway::{EventFilter, PeerKind, RunState, Scope, SessionKey, SessionStatus, caller_in};
+use toolkit_gateway::{
+    DeliveryState, EventFilter, Job, JobWork, Moment, NewJob, PeerKind, RunState, Scope, SessionKey,
+    SessionStatus, caller_in, caller_of_job,
+};
 
-use super::{Bench, call, contents, key, person, send};
+use super::{Bench, call, contents, key, person, send, send_arguments};
 use crate::agents::{in_time, until};
+use crate::common::target;
+use crate::schedules::every;
 
 #[tokio::test]
 async fn an_answer_comes_back_although_there_is_one_slot() {
@@ -210,6 +215,53 @@ async fn a_sub_agent_of_a_run_waits_for_the_session_of_the_run() {
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
     let answer = bench.answer(&main, send(&other, &delegate(send(&main, "plain", 600)), 600)).await;
     assert!(answer.contains(&path(&["other", "main", "other"])), "{answer}");
+}
+
+#[tokio::test]
+async fn a_tool_of_a_job_is_no_call_of_the_run_in_the_same_session() {
+    let bench = Bench::new(2).await;
+    let schedule = every("1h");
+    let work = JobWork::Tool { tool: "sessions_send".to_owned(), arguments: json!({}) };
+    let new = NewJob::new("main", schedule, work).with_session(key("main")).with_reply_to(target("job"));
+    let mut job = bench.store().add_job(new).await.unwrap();
+    bench.tell(&key("main"), call("hold", &json!({ "id": "x" }))).await;
+    in_time(bench.ledger.held.cancelled()).await;
+    let result = async |job: &Job, tool: &str, arguments: serde_json::Value| {
+        let toolbox = bench.toolkit.toolbox(&caller_of_job(Caller::new().with_session("s"), job)).await;
+        let result = toolbox.call(ToolCall::new("call", tool, arguments)).await;
+        result.outcome.unwrap().details.unwrap()
+    };
+    let status = async || bench.store().session(key("main")).await.unwrap().unwrap().status;
+    // Two fires with the same request are two messages.
+    for at in [1, 2] {
+        job.in_flight = Some(Moment(at));
+        let message = send_arguments(&key("other"), "plain hello", 600);
+        let sent = result(&job, "sessions_send", message).await;
+        assert_eq!(sent["outcome"], "ok", "{sent}");
+        let other = bench.store().session(key("other")).await.unwrap().unwrap();
+        assert_eq!(other.message_count, 2 * u64::try_from(at).unwrap());
+        assert_eq!(status().await, SessionStatus::Active);
+    }
+    let held = send_arguments(&key("third"), &call("hold", &json!({ "id": "y" })), 1);
+    let waiting = result(&job, "sessions_send", held);
+    let watching = async {
+        until(bench.store(), || async { bench.store().run_in_flight(key("third")).await.unwrap().is_some() })
+            .await;
+        assert_eq!(bench.store().waits().await.unwrap(), []);
+        assert_eq!(status().await, SessionStatus::Active, "the run that does not wait has its slot");
+    };
+    let (sent, ()) = tokio::join!(waiting, watching);
+    assert_eq!(sent["outcome"], "timeout", "{sent}");
+    result(&job, "sessions_spawn", json!({ "prompt": "plain task" })).await;
+    bench.ledger.released.cancel();
+    bench.quiet().await;
+    let sent = bench.store().deliveries(DeliveryState::Prepared, 100).await.unwrap();
+    let of_result = sent.iter().filter(|part| part.target == target("job"));
+    assert_eq!(
+        of_result.count(),
+        1,
+        "the answer to the result of the sub-agent goes where that of the job goes"
+    );
 }
 
 #[tokio::test]

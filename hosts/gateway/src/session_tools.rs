@@ -22,13 +22,17 @@ use crate::store::{Job, Problem, SessionRecord, Store, StoreError, Target};
 
 /// The key under which a caller carries its session.
 const EXTRA: &str = "gatewaySession";
+/// The key under which a caller carries the number of callers in its chain, of which those of delegates are none.
+const CHAIN: &str = "gatewayChain";
 /// The key under which the caller of a job's tool carries the fire, and where its answer goes.
 const FIRE: &str = "gatewayFire";
 
-/// Returns the caller of the agent of a session: the services of this crate know by it for which session a tool is called.
+/// Returns the caller of the agent of a session: the services of this crate know by it for which session a tool is called. Callers to which this
+/// one delegates afterwards are those of sub-agents of a run.
 #[must_use]
 pub fn caller_in(caller: Caller, session: &SessionKey) -> Caller {
-    caller.with_extra(EXTRA, session.as_str())
+    let chain = caller.chain().count();
+    caller.with_extra(EXTRA, session.as_str()).with_extra(CHAIN, chain)
 }
 
 /// Returns the caller of the tool of a job in flight, in the session of the job: the services of this crate do not mistake the call for one of the
@@ -38,6 +42,19 @@ pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
     let at = job.in_flight.map(|at| at.0);
     let fire = at.map_or_else(|| format!("fire/{}", job.id), |at| format!("fire/{}/{at}", job.id));
     caller_in(caller, &job.session).with_extra(FIRE, json!({ "name": fire, "replyTo": job.reply_to }))
+}
+
+/// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first.
+fn delegates(ctx: &ToolContext, session: &SessionKey) -> Vec<String> {
+    let chain = ctx.caller().chain().count();
+    let of_session = ctx.extra_json(CHAIN).and_then(|count| count.as_u64());
+    let of_session = of_session.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    let delegates = ctx.caller().chain().take(chain.saturating_sub(of_session));
+    let mut agents: Vec<String> = delegates.filter_map(|caller| caller.agent.clone()).collect();
+    agents.dedup();
+    // A delegate without a name of its own is the same agent.
+    agents.pop_if(|agent| agent == session.agent());
+    agents
 }
 
 /// The name of the fire for whose job a tool is called.

@@ -3,7 +3,7 @@
 use builtin_tools::sessions::{SpawnRequest, SpawnThinking, SpawnedSession};
 use toolkit::{ToolContext, ToolError};
 
-use super::{SessionTools, call_origin, calling, of_store, reply_target, wrong};
+use super::{SessionTools, call_origin, calling, delegates, of_store, reply_target, wrong};
 use crate::people::{OWNER, is_owners};
 use crate::store::{NewSpawn, SpawnStored};
 
@@ -30,6 +30,7 @@ impl SessionTools {
         let result_to = reply_target(store, ctx, &calling.key).await?;
         let outcome = store.spawn(NewSpawn {
             parent: calling.key.clone(),
+            delegates: delegates(ctx, &calling.key),
             origin,
             agent,
             person: calling.person.clone().or_else(|| is_owners(&calling).then(|| OWNER.to_owned())),

@@ -17,6 +17,8 @@ CREATE TABLE sessions (
     thinking    TEXT,
     run_timeout INTEGER,
     result_to   TEXT,
+    -- Agents between that of the parent and its own, to which a run of the parent delegated, as JSON: the nearest first.
+    begun_by    TEXT,
     created_at  INTEGER NOT NULL,
     active_at   INTEGER NOT NULL,
     archived_at INTEGER,

@@ -64,7 +64,7 @@ pub struct SessionRecord {
     pub thinking: Option<String>,
     /// The time after which a run of a sub-agent is cancelled, in milliseconds.
     pub run_timeout_ms: Option<u64>,
-    /// The agents of the sessions above it, the nearest first.
+    /// The agents above it, the nearest first: those of the sessions above, and those in between to which their runs delegated.
     pub agents_above: Vec<String>,
 }
 
@@ -124,11 +124,14 @@ const COLUMNS: &str = "key, person, parent, label, transcript, created_at, activ
     coalesce(model, (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)),
     messages, thinking, run_timeout,
     CASE WHEN parent IS NULL THEN '[]' ELSE (
-        WITH RECURSIVE up (key, agent, parent, depth) AS (
-            SELECT above.key, above.agent, above.parent, 1 FROM sessions AS above WHERE above.key = sessions.parent
-            UNION ALL SELECT above.key, above.agent, above.parent, up.depth + 1 FROM sessions AS above JOIN up ON above.key = up.parent
+        WITH RECURSIVE up (agent, begun_by, parent, depth) AS (
+            SELECT NULL, own.begun_by, own.parent, 0 FROM sessions AS own WHERE own.key = sessions.key
+            UNION ALL SELECT above.agent, above.begun_by, above.parent, up.depth + 1 FROM sessions AS above JOIN up ON above.key = up.parent
                 WHERE up.depth < 100
-        ) SELECT json_group_array(agent ORDER BY depth) FROM up
+        ), chain (agent, depth, place) AS (
+            SELECT agent, depth, -1 FROM up WHERE agent IS NOT NULL
+            UNION ALL SELECT json_each.value, depth, json_each.key FROM up, json_each(up.begun_by)
+        ) SELECT json_group_array(agent ORDER BY depth, place) FROM chain
     ) END";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {

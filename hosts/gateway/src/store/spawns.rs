@@ -20,6 +20,8 @@ use crate::{SessionKey, fail_points};
 pub struct NewSpawn {
     /// The session that begins it.
     pub parent: SessionKey,
+    /// The agents to which a run of that session delegated, the last of which begins it, the nearest first.
+    pub delegates: Vec<String>,
     /// Names the call that begins it, and no other: the same a second time is the same session.
     pub origin: String,
     /// Its agent.
@@ -124,9 +126,9 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             None => Err(Fault::Refused("the session was removed meanwhile".to_owned())),
         };
     }
-    let Some(parent) = sessions::found(writing.sql, &spawn.parent)? else {
+    if sessions::found(writing.sql, &spawn.parent)?.is_none() {
         return Err(sessions::no_session(&spawn.parent));
-    };
+    }
     if visible::is_blocked(writing.sql, &spawn.parent)? {
         return Err(Fault::Refused("the person of the session is blocked".to_owned()));
     }
@@ -134,7 +136,7 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     if writing.sql.prepare_cached(sql)?.query_row([&spawn.parent], |row| row.get(0))? {
         return Err(Fault::Refused("the run was cancelled, so it begins nothing more".to_owned()));
     }
-    if parent.agents_above.len() + 1 > spawn.max_depth as usize {
+    if visible::with_those_above(writing.sql, &spawn.parent)?.len() > spawn.max_depth as usize {
         return Ok(SpawnStored::TooDeep);
     }
     let at_work: u32 = writing
@@ -162,7 +164,7 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     writing
         .sql
         .prepare_cached(
-            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6 WHERE key = ?1",
+            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6, begun_by = ?7 WHERE key = ?1",
         )?
         .execute(params![
             key,
@@ -170,7 +172,8 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             spawn.model,
             spawn.thinking,
             spawn.run_timeout.map(millis),
-            result_to
+            result_to,
+            serde_json::to_string(&spawn.delegates)?
         ])?;
     let body = json!({ "text": spawn.prompt, "from": spawn.parent });
     let message = NewMessage::new(SPAWNED, id, key.clone(), body).with_sender(spawn.parent.as_str());

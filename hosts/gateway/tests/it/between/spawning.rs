@@ -101,6 +101,35 @@ async fn a_result_goes_up_each_level() {
 }
 
 #[tokio::test]
+async fn a_session_that_a_delegate_begins_stands_below_the_agent_of_the_delegate() {
+    let bench = Bench::new(1).await;
+    let spawn = async |caller: &Caller, agent: &str| {
+        let toolbox = bench.toolkit.toolbox(caller).await;
+        let task = json!({ "prompt": "plain task", "agentId": agent });
+        let result = toolbox.call(ToolCall::new("1", "sessions_spawn", task)).await.outcome.unwrap();
+        let key = result.details.unwrap()["sessionKey"].as_str().unwrap().parse().unwrap();
+        bench.quiet().await;
+        bench.store().session(key).await.unwrap().unwrap()
+    };
+    let caller = Caller::new().with_session("s").with_agent("main");
+    let delegate = |caller: &Caller, agent: &str| caller.delegated().with_agent(agent).with_session("d");
+    let main = caller_in(caller, &key("main"));
+    assert_eq!(spawn(&main, "other").await.agents_above, ["main"]);
+    assert_eq!(spawn(&main.delegated().with_session("d"), "other").await.agents_above, ["main"]);
+    let kid = delegate(&main, "kid");
+    let sub = spawn(&delegate(&kid, "toddler"), "main").await;
+    assert_eq!(sub.agents_above, ["toddler", "kid", "main"]);
+    // The chain of the new session is no chain of delegates.
+    let below = delegate(&delegate(&kid, "toddler"), "main");
+    let of_sub = caller_in(below, &sub.key);
+    let deep = spawn(&delegate(&of_sub, "nephew"), "other").await;
+    assert_eq!(deep.agents_above, ["nephew", "main", "toddler", "kid", "main"]);
+    bench.set(|settings| settings.max_depth = 3);
+    let deeper = spawn(&caller_in(Caller::new().with_session("s"), &deep.key), "other").await;
+    assert_eq!(deeper.agents_above, ["other", "nephew", "main", "toddler", "kid", "main"]);
+}
+
+#[tokio::test]
 async fn the_end_of_a_run_by_a_person_ends_what_it_began() {
     let bench = Bench::new(4).await;
     let held = call("hold", &json!({ "id": "x" }));

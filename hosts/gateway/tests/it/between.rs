@@ -73,11 +73,12 @@ async fn begin(
     let mut permissions = PermissionSettings::default();
     let allowed = json!({ "sessions_send": "allow", "sessions_spawn": "allow", "cron": "allow" });
     permissions.everybody = serde_json::from_value(allowed).unwrap();
+    let jobs = StoredJobs::new(store.clone()).with_sessions(tools.clone());
     let toolkit = Toolkit::builder()
         .leave_out_incomplete()
         .shared_service(Arc::clone(ledger))
         .shared_service(Arc::new(tools.clone()) as Arc<dyn SessionService>)
-        .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
+        .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
         .permissions(Permissions::new([permissions]))
         .build()
         .unwrap();

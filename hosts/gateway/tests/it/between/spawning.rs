@@ -130,6 +130,45 @@ async fn a_session_that_a_delegate_begins_stands_below_the_agent_of_the_delegate
 }
 
 #[tokio::test]
+async fn a_job_of_a_sub_agent_stands_below_it() {
+    let bench = Bench::new(1).await;
+    let sub = SessionKey::sub("other", "1").unwrap();
+    let beside = SessionKey::sub("other", "2").unwrap();
+    for key in [&sub, &beside] {
+        let parent = Some(person("ada"));
+        bench.store().open_session(key.clone(), Some("ada".to_owned()), parent).await.unwrap();
+    }
+    let add = async |caller: &Caller, arguments: Value| {
+        let mut job = json!({ "action": "add", "every": "1h", "prompt": "plain" });
+        job.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
+        let toolbox = bench.toolkit.toolbox(caller).await;
+        let result = toolbox.call(ToolCall::new("1", "cron", job)).await.outcome;
+        let result = result.map_err(|error| error.message().to_owned())?;
+        let key = result.details.unwrap()["job"]["sessionKey"].as_str().unwrap().parse().unwrap();
+        Ok::<_, String>(bench.store().session(key).await.unwrap().unwrap())
+    };
+    let caller = |session: &SessionKey| caller_in(Caller::new().with_session("s"), session);
+    let delegate = |session: &SessionKey| caller(session).delegated().with_agent("kid").with_session("d");
+    let job = add(&caller(&sub), json!({ "model": "large" })).await.unwrap();
+    assert_eq!((job.key.kind(), job.parent.as_ref()), (SessionKind::Cron, Some(&sub)));
+    assert_eq!(job.agents_above, ["other", "main"]);
+    assert_eq!(add(&caller(&sub), json!({})).await.unwrap().key, sub, "its own session");
+    let job = add(&delegate(&person("ada")), json!({})).await.unwrap();
+    assert_eq!(
+        (job.key.kind(), job.agents_above.as_slice()),
+        (SessionKind::Cron, &["kid".to_owned(), "main".to_owned()][..])
+    );
+    let job = add(&caller(&person("ada")), json!({ "model": "large" })).await.unwrap();
+    assert_eq!(job.parent, None, "that of the session's own agent stands alone");
+    assert!(add(&delegate(&person("ada")), json!({ "sessionKey": person("ada") })).await.is_err());
+    assert!(add(&delegate(&key("main")), json!({})).await.is_err());
+    // A session beside is named only where messages may go there.
+    assert!(add(&caller(&sub), json!({ "sessionKey": beside })).await.is_err());
+    bench.set(|settings| settings.visibility = toolkit_gateway::Scope::Agent);
+    assert_eq!(add(&caller(&sub), json!({ "sessionKey": beside })).await.unwrap().key, beside);
+}
+
+#[tokio::test]
 async fn the_end_of_a_run_by_a_person_ends_what_it_began() {
     let bench = Bench::new(4).await;
     let held = call("hold", &json!({ "id": "x" }));

@@ -120,6 +120,26 @@ impl StoredJobs {
         })
     }
 
+    /// A job that the calling session has, and that the caller may change: a sub-agent changes the work of no agent above it.
+    async fn changeable(&self, ctx: &ToolContext, id: &str) -> Result<Job, ToolError> {
+        let job = self.job(ctx, id).await?;
+        let calling = calling(&self.0, ctx).await?;
+        let delegates = delegates(ctx, &calling.key);
+        if calling.parent.is_none() && delegates.is_empty() {
+            return Ok(job);
+        }
+        let is_below = self.0.is_in_tree(job.session.clone(), calling.key.clone()).await.map_err(of_store)?;
+        let session = self.0.session(job.session.clone()).await.map_err(of_store)?;
+        let is_of_delegate = job.session != calling.key
+            && session.is_some_and(|session| session.agents_above.starts_with(&delegates));
+        if is_below && (delegates.is_empty() || is_of_delegate) {
+            return Ok(job);
+        }
+        Err(wrong(
+            "a sub-agent changes only jobs of its own session and of those below; report what is to change",
+        ))
+    }
+
     async fn list(&self, ctx: &ToolContext) -> Result<Vec<JobInfo>, ToolError> {
         let calling = calling(&self.0, ctx).await?;
         let session = calling.person.is_none().then(|| calling.key.clone());
@@ -131,7 +151,7 @@ impl StoredJobs {
     }
 
     async fn update(&self, ctx: &ToolContext, id: &str, fields: JobFields) -> Result<JobInfo, ToolError> {
-        let job = self.job(ctx, id).await?;
+        let job = self.changeable(ctx, id).await?;
         let now = self.0.clock().now();
         let change = JobChange {
             schedule: fields.schedule.map(|schedule| read_schedule(&schedule, now)).transpose()?,

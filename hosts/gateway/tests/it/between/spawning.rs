@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolkit::{CallOptions, Caller, ToolCall};
 use toolkit_gateway::{
-    DeliveryState, MessageKind, PeerKind, Role, RunState, SessionFilter, SessionKey, SessionKind,
+    DeliveryState, JobFilter, MessageKind, PeerKind, Role, RunState, SessionFilter, SessionKey, SessionKind,
     SessionRecord, caller_in,
 };
 
@@ -158,10 +158,24 @@ async fn a_job_of_a_sub_agent_stands_below_it() {
         (job.key.kind(), job.agents_above.as_slice()),
         (SessionKind::Cron, &["kid".to_owned(), "main".to_owned()][..])
     );
+    let of_delegate = job.key;
     let job = add(&caller(&person("ada")), json!({ "model": "large" })).await.unwrap();
     assert_eq!(job.parent, None, "that of the session's own agent stands alone");
     assert!(add(&delegate(&person("ada")), json!({ "sessionKey": person("ada") })).await.is_err());
     assert!(add(&delegate(&key("main")), json!({})).await.is_err());
+    // It changes no job of an agent above it.
+    let jobs = bench.store().jobs(JobFilter::default()).await.unwrap();
+    let update = async |caller: &Caller, session: &SessionKey| {
+        let job = jobs.iter().find(|job| job.session == *session).unwrap();
+        let arguments = json!({ "action": "update", "id": job.id, "prompt": "plain other" });
+        let toolbox = bench.toolkit.toolbox(caller).await;
+        toolbox.call(ToolCall::new("1", "cron", arguments)).await.outcome.is_ok()
+    };
+    assert!(update(&caller(&sub), &sub).await && update(&caller(&person("ada")), &job.key).await);
+    assert!(!update(&caller(&sub), &job.key).await);
+    assert!(!update(&delegate(&sub), &sub).await);
+    assert!(update(&delegate(&person("ada")), &of_delegate).await);
+    assert!(!update(&delegate(&person("ada")), &job.key).await);
     // A session beside is named only where messages may go there.
     assert!(add(&caller(&sub), json!({ "sessionKey": beside })).await.is_err());
     bench.set(|settings| settings.visibility = toolkit_gateway::Scope::Agent);

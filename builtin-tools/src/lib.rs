@@ -65,6 +65,8 @@ pub mod media;
 pub mod runtime;
 #[cfg(feature = "sessions")]
 pub mod sessions;
+#[cfg(any(feature = "browser", feature = "sessions", feature = "web"))]
+pub mod untrusted;
 #[cfg(feature = "web")]
 pub mod web;
 
@@ -93,8 +95,6 @@ mod steps;
     feature = "web"
 ))]
 mod titles;
-#[cfg(any(feature = "browser", feature = "web"))]
-mod untrusted;
 
 pub use steps::step_types;
 

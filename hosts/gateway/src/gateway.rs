@@ -178,12 +178,13 @@ impl Gateway {
         let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
         let process = Process::new(store.clone(), Arc::clone(&state), stop_asked.clone());
+        let jobs = StoredJobs::new(store.clone()).with_sessions(session_tools.clone());
         let host = host(load)
             .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
                     .ask_store(Arc::new(questions.clone()))
-                    .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
+                    .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
                     .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
                     .shared_service(Arc::new(process.clone()) as Arc<dyn GatewayService>)
                     .uses_section(GatewaySettings::SECTION)

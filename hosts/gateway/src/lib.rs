@@ -66,7 +66,7 @@ pub use recurrence::{
 };
 pub use schedules::{Schedules, ToolJobError, ToolJobs};
 pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, SessionKind, ShortKey};
-pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in};
+pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in, caller_of_job};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{
     AgentScopes, BudgetSettings, GatewaySettings, PeriodLimits, Scope, SessionSettings, UsageLimits,

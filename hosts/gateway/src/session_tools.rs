@@ -13,18 +13,53 @@ pub use sessions::{SessionDirectory, SessionTools};
 
 use std::fmt;
 
+use serde::Deserialize as _;
+use serde_json::json;
 use toolkit::{Caller, ToolContext, ToolError, ToolErrorKind};
 
-use crate::store::{Problem, SessionRecord, Store, StoreError, Target};
-use crate::{RunId, SessionKey};
+use crate::SessionKey;
+use crate::store::{Job, Problem, SessionRecord, Store, StoreError, Target};
 
 /// The key under which a caller carries its session.
 const EXTRA: &str = "gatewaySession";
+/// The key under which a caller carries the number of callers in its chain, of which those of delegates are none.
+const CHAIN: &str = "gatewayChain";
+/// The key under which the caller of a job's tool carries the fire, and where its answer goes.
+const FIRE: &str = "gatewayFire";
 
-/// Returns the caller of the agent of a session: the services of this crate know by it for which session a tool is called.
+/// Returns the caller of the agent of a session: the services of this crate know by it for which session a tool is called. Callers to which this
+/// one delegates afterwards are those of sub-agents of a run.
 #[must_use]
 pub fn caller_in(caller: Caller, session: &SessionKey) -> Caller {
-    caller.with_extra(EXTRA, session.as_str())
+    let chain = caller.chain().count();
+    caller.with_extra(EXTRA, session.as_str()).with_extra(CHAIN, chain)
+}
+
+/// Returns the caller of the tool of a job in flight, in the session of the job: the services of this crate do not mistake the call for one of the
+/// run in flight in that session, which knows nothing of it.
+#[must_use]
+pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
+    let at = job.in_flight.map(|at| at.0);
+    let fire = at.map_or_else(|| format!("fire/{}", job.id), |at| format!("fire/{}/{at}", job.id));
+    caller_in(caller, &job.session).with_extra(FIRE, json!({ "name": fire, "replyTo": job.reply_to }))
+}
+
+/// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first.
+fn delegates(ctx: &ToolContext, session: &SessionKey) -> Vec<String> {
+    let chain = ctx.caller().chain().count();
+    let of_session = ctx.extra_json(CHAIN).and_then(|count| count.as_u64());
+    let of_session = of_session.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    let delegates = ctx.caller().chain().take(chain.saturating_sub(of_session));
+    let mut agents: Vec<String> = delegates.filter_map(|caller| caller.agent.clone()).collect();
+    agents.dedup();
+    // A delegate without a name of its own is the same agent.
+    agents.pop_if(|agent| agent == session.agent());
+    agents
+}
+
+/// The name of the fire for whose job a tool is called.
+fn fire_of(ctx: &ToolContext) -> Option<String> {
+    Some(ctx.extra_json(FIRE)?.get("name")?.as_str()?.to_owned())
 }
 
 /// Returns the session for which a tool is called.
@@ -35,17 +70,24 @@ pub(crate) async fn calling(store: &Store, ctx: &ToolContext) -> Result<SessionR
     store.session(key).await.map_err(of_store)?.ok_or_else(outside)
 }
 
-/// The run of a session, and where its answer goes.
-async fn run_of(store: &Store, session: &SessionKey) -> Result<Option<(RunId, Option<Target>)>, ToolError> {
+/// Returns where the answer goes of the run, or of the job, for which a tool is called.
+async fn reply_target(
+    store: &Store,
+    ctx: &ToolContext,
+    session: &SessionKey,
+) -> Result<Option<Target>, ToolError> {
+    if let Some(fire) = ctx.extra_json(FIRE) {
+        return Ok(fire.get("replyTo").and_then(|target| Target::deserialize(target).ok()));
+    }
     let Some(run) = store.run_in_flight(session.clone()).await.map_err(of_store)? else {
         return Ok(None);
     };
     let message = store.message(run.message).await.map_err(of_store)?;
-    Ok(Some((run.id, message.and_then(|message| message.reply_to))))
+    Ok(message.and_then(|message| message.reply_to))
 }
 
 /// Names the call for which a row is written, and no other: a call that is made again after a crash has the same name. The model's calls are named
-/// by their transcript and answer; those that a tool makes, by the run.
+/// by their transcript and answer; those that a tool makes, by the run; those of a job, by its fire.
 async fn call_origin(
     store: &Store,
     ctx: &ToolContext,
@@ -55,9 +97,12 @@ async fn call_origin(
     if let Some(turn) = ctx.turn() {
         return Ok(origin_of(turn, ctx.call_id()));
     }
-    match run_of(store, &calling.key).await? {
+    if let Some(fire) = fire_of(ctx) {
+        return Ok(format!("{fire}/{}/{request:?}", ctx.call_id()));
+    }
+    match store.run_in_flight(calling.key.clone()).await.map_err(of_store)? {
         // An id of a call may come again in a run, but not with the same request by chance.
-        Some((run, _)) => Ok(format!("run/{run}/{}/{request:?}", ctx.call_id())),
+        Some(run) => Ok(format!("run/{}/{}/{request:?}", run.id, ctx.call_id())),
         // Outside of a run, nothing is made again.
         None => Ok(format!("call/{}/{}", random()?, ctx.call_id())),
     }

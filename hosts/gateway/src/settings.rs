@@ -97,6 +97,9 @@ pub struct SessionSettings {
     pub owner_visibility: Scope,
     /// The sessions from which a session takes messages, of those that see it.
     pub accepts: Scope,
+    /// If true, sessions send messages to sessions of other people that they see, as those of the owner see all. By default they do not, since an
+    /// agent could be misled by a text of one person to send them what belongs to another.
+    pub between_people: bool,
     /// Other values for sessions of single agents.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<String, AgentScopes>,
@@ -108,8 +111,10 @@ pub struct SessionSettings {
     pub max_depth: u32,
 }
 
-/// Which sessions, as seen from one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+/// Which sessions, as seen from one; the least first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The session itself.
@@ -147,6 +152,7 @@ impl Default for SessionSettings {
             visibility: Scope::Tree,
             owner_visibility: Scope::All,
             accepts: Scope::All,
+            between_people: false,
             agents: BTreeMap::new(),
             max_children: 8,
             max_depth: 2,

@@ -66,6 +66,7 @@ pub use people::{PersonRecord, Role};
 pub use retention::CleanUp;
 pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};
 pub use sending::{NewSend, SendStored};
+pub(crate) use sessions::check_label_text;
 pub use sessions::{SessionFilter, SessionRecord, SessionStatus};
 pub use spawns::{NewSpawn, SpawnStored};
 pub use target::Target;

@@ -55,8 +55,8 @@ impl ConfiguredAgents {
         caller.channel = Some(LOCAL_CHANNEL.to_owned());
         caller.sender_id.clone_from(&session.person);
         let caller = budgets::counted_in(caller, &session.key, None);
-        let caller = caller_in(marked(caller, is_owner), &session.key);
-        let mut caller = below(caller, session, &configuration.agents());
+        let caller = below(marked(caller, is_owner), session, &configuration.agents());
+        let mut caller = caller_in(caller, &session.key);
         if let Some(model) = &session.model {
             caller.model = Some(model.clone());
         }

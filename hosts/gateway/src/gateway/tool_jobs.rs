@@ -7,6 +7,7 @@ use toolkit::{CallOptions, ToolCall};
 
 use super::agents::ConfiguredAgents;
 use crate::budgets;
+use crate::caller_of_job;
 use crate::schedules::{ToolJobError, ToolJobs};
 use crate::store::{Job, JobWork, Store};
 
@@ -34,7 +35,7 @@ impl ToolJobs for ConfiguredTools {
         };
         // With the rights of the session's person, as an agent there would have them.
         let caller = self.agents.caller(&session).map_err(|error| ToolJobError(error.0))?;
-        let caller = budgets::counted_in(caller, &session.key, Some(&job.id));
+        let caller = caller_of_job(budgets::counted_in(caller, &session.key, Some(&job.id)), job);
         let toolbox = self.agents.host().toolbox(&caller).await;
         let call = ToolCall::new(format!("job-{}", job.id), tool.clone(), arguments.clone());
         let result = toolbox.call_with(call, CallOptions::new().cancel(cancelled)).await;

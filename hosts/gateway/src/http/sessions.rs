@@ -17,12 +17,10 @@ use super::query::{Body, Query};
 use super::session_paths::find_begun;
 use super::state::HttpState;
 use crate::SessionKind;
-use crate::store::{Moment, RunRecord, SessionFilter, SessionRecord};
+use crate::store::{Moment, RunRecord, SessionFilter, SessionRecord, check_label_text};
 
 /// The sessions of one page, if nothing else is asked for, and at most.
 const PAGE: (u32, u32) = (50, 500);
-/// The longest label, in characters.
-const MAX_LABEL_CHARS: usize = 100;
 
 pub(super) fn routes() -> Router<HttpState> {
     Router::new()
@@ -162,12 +160,9 @@ async fn set_label(
     label: Option<String>,
 ) -> Result<(), Problem> {
     if let Some(label) = &label {
-        let length = label.chars().count();
-        if length == 0 || length > MAX_LABEL_CHARS || label.chars().any(char::is_control) {
-            let text = format!("a label has 1 to {MAX_LABEL_CHARS} characters, and no control characters");
-            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, text));
-        }
-        let other = state.store().labelled(record.key.agent().to_owned(), label.clone()).await?;
+        check_label_text(label).map_err(|text| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, text))?;
+        let (key, agent) = (record.key.clone(), record.key.agent().to_owned());
+        let other = state.store().labelled(key, agent, label.clone()).await?;
         if let Some(other) = other.filter(|other| other.key != record.key) {
             // A session of somebody else is not named.
             let name = if caller.may_see(state.store(), &other.key).await? {

@@ -6,10 +6,12 @@ use builtin_tools::automation::{
 use serde_json::Value;
 use toolkit::{ToolContext, ToolError};
 
-use super::{call_origin, calling, of_store, run_of, wrong};
+use super::scope::{Sending, may_send};
+use super::{SessionTools, call_origin, calling, delegates, of_store, reply_target, wrong};
 use crate::SessionKey;
 use crate::moment::Moment;
 use crate::recurrence::{Schedule, Zone};
+use crate::settings::SessionSettings;
 use crate::store::{Fire, Job, JobChange, JobFilter, JobId, JobWork, Missed, NewJob, SessionRecord, Store};
 
 /// The jobs of a store, for the sessions that call `cron`.
@@ -17,12 +19,19 @@ use crate::store::{Fire, Job, JobChange, JobFilter, JobId, JobWork, Missed, NewJ
 /// The jobs of a session are those of its person. A session that belongs to no single person, as that of a group, has the jobs that run in
 /// it.
 #[derive(Debug, Clone)]
-pub struct StoredJobs(Store);
+pub struct StoredJobs(Store, Option<SessionTools>);
 
 impl StoredJobs {
     /// The jobs of this store.
     pub fn new(store: Store) -> Self {
-        Self(store)
+        Self(store, None)
+    }
+
+    /// Uses the settings of these sessions: a session names another one for a job only if it may send to it. Without, the default settings count.
+    #[must_use]
+    pub fn with_sessions(mut self, sessions: SessionTools) -> Self {
+        self.1 = Some(sessions);
+        self
     }
 
     async fn add(&self, ctx: &ToolContext, fields: JobFields) -> Result<JobInfo, ToolError> {
@@ -32,7 +41,24 @@ impl StoredJobs {
         let task = fields.task.clone().ok_or_else(|| wrong("the work is missing"))?;
         let mut job = NewJob::new(calling.key.agent(), schedule, work_of(task));
         let model = fields.model.as_deref().filter(|model| !model.is_empty());
+        let delegates = delegates(ctx, &calling.key);
+        // Neither a delegate nor a sub-agent adds a job that has more rights than itself.
+        let is_of_session = delegates.is_empty();
+        if !is_of_session || calling.parent.is_some() {
+            job = job.with_maker(calling.key.clone(), delegates);
+        }
         match (&fields.session_key, model) {
+            (Some(_), _) if !is_of_session => {
+                return Err(wrong(
+                    "a job that a sub-agent of a run adds has a session of its own; leave `sessionKey` out",
+                ));
+            }
+            (None, _) if !is_of_session && calling.person.is_none() => {
+                return Err(wrong(
+                    "a sub-agent of a run adds no jobs in this session; the agent of the session does",
+                ));
+            }
+            (None, None) if !is_of_session => {}
             (Some(key), _) => job = job.with_session(self.target(&calling, key).await?),
             // A job with a model of its own has a session of its own.
             (None, Some(_)) if calling.person.is_some() => {}
@@ -51,7 +77,7 @@ impl StoredJobs {
             job = job.with_timeout(timeout);
         }
         job = job.with_origin(call_origin(&self.0, ctx, &calling, &fields).await?);
-        if let Some((_, Some(target))) = run_of(&self.0, &calling.key).await? {
+        if let Some(target) = reply_target(&self.0, ctx, &calling.key).await? {
             job = job.with_reply_to(target);
         }
         job = job
@@ -60,7 +86,7 @@ impl StoredJobs {
         Ok(info(&self.0.add_job(job).await.map_err(of_store)?))
     }
 
-    /// The session that a call names, if it is one of the same person and agent.
+    /// The session that a call names, if it is one of the same person and agent to which the calling one may send.
     async fn target(&self, calling: &SessionRecord, key: &str) -> Result<SessionKey, ToolError> {
         let unknown =
             || wrong(format!("you have no session `{key}`; `sessions_list` names those that are there"));
@@ -70,7 +96,17 @@ impl StoredJobs {
         }
         let record = self.0.session(key.clone()).await.map_err(of_store)?.ok_or_else(unknown)?;
         let is_own = record.person.is_some() && record.person == calling.person;
-        if is_own && key.agent() == calling.key.agent() { Ok(key) } else { Err(unknown()) }
+        if !is_own || key.agent() != calling.key.agent() {
+            return Err(unknown());
+        }
+        let settings = match &self.1 {
+            Some(sessions) => sessions.directory().await.settings(),
+            None => SessionSettings::default(),
+        };
+        match may_send(&self.0, &settings, calling, &record).await.map_err(of_store)? {
+            Sending::Allowed => Ok(key),
+            Sending::AllowedUnnamed | Sending::Forbidden | Sending::OtherPerson => Err(unknown()),
+        }
     }
 
     /// A job that the calling session has.
@@ -84,6 +120,26 @@ impl StoredJobs {
         })
     }
 
+    /// A job that the calling session has, and that the caller may change: a sub-agent changes the work of no agent above it.
+    async fn changeable(&self, ctx: &ToolContext, id: &str) -> Result<Job, ToolError> {
+        let job = self.job(ctx, id).await?;
+        let calling = calling(&self.0, ctx).await?;
+        let delegates = delegates(ctx, &calling.key);
+        if calling.parent.is_none() && delegates.is_empty() {
+            return Ok(job);
+        }
+        let is_below = self.0.is_in_tree(job.session.clone(), calling.key.clone()).await.map_err(of_store)?;
+        let session = self.0.session(job.session.clone()).await.map_err(of_store)?;
+        let is_of_delegate = job.session != calling.key
+            && session.is_some_and(|session| session.agents_above.starts_with(&delegates));
+        if is_below && (delegates.is_empty() || is_of_delegate) {
+            return Ok(job);
+        }
+        Err(wrong(
+            "a sub-agent changes only jobs of its own session and of those below; report what is to change",
+        ))
+    }
+
     async fn list(&self, ctx: &ToolContext) -> Result<Vec<JobInfo>, ToolError> {
         let calling = calling(&self.0, ctx).await?;
         let session = calling.person.is_none().then(|| calling.key.clone());
@@ -95,7 +151,7 @@ impl StoredJobs {
     }
 
     async fn update(&self, ctx: &ToolContext, id: &str, fields: JobFields) -> Result<JobInfo, ToolError> {
-        let job = self.job(ctx, id).await?;
+        let job = self.changeable(ctx, id).await?;
         let now = self.0.clock().now();
         let change = JobChange {
             schedule: fields.schedule.map(|schedule| read_schedule(&schedule, now)).transpose()?,

@@ -3,7 +3,7 @@
 use builtin_tools::sessions::{SpawnRequest, SpawnThinking, SpawnedSession};
 use toolkit::{ToolContext, ToolError};
 
-use super::{SessionTools, call_origin, calling, of_store, run_of, wrong};
+use super::{SessionTools, call_origin, calling, delegates, of_store, reply_target, wrong};
 use crate::people::{OWNER, is_owners};
 use crate::store::{NewSpawn, SpawnStored};
 
@@ -34,9 +34,10 @@ impl SessionTools {
                 wrong(format!("there is no model `{}`; leave `model` out", model.escape_debug()))
             })?;
         }
-        let run = run_of(store, &calling.key).await?;
+        let result_to = reply_target(store, ctx, &calling.key).await?;
         let outcome = store.spawn(NewSpawn {
             parent: calling.key.clone(),
+            delegates: delegates(ctx, &calling.key),
             origin,
             agent,
             person: calling.person.clone().or_else(|| is_owners(&calling).then(|| OWNER.to_owned())),
@@ -45,7 +46,7 @@ impl SessionTools {
             model: request.model,
             thinking: request.thinking.map(|thinking| word(thinking).to_owned()),
             run_timeout: request.run_timeout,
-            result_to: run.and_then(|(_, reply_to)| reply_to),
+            result_to,
             max_children: settings.max_children,
             max_depth: settings.max_depth,
         });

@@ -17,12 +17,16 @@ CREATE TABLE sessions (
     thinking    TEXT,
     run_timeout INTEGER,
     result_to   TEXT,
+    -- Agents between that of the parent and its own, to which a run of the parent delegated, as JSON: the nearest first.
+    begun_by    TEXT,
     created_at  INTEGER NOT NULL,
     active_at   INTEGER NOT NULL,
-    archived_at INTEGER
+    archived_at INTEGER,
+    -- Whose labels it shares: those of its person, or of all sessions that belong to no single one.
+    labels_of   TEXT NOT NULL GENERATED ALWAYS AS (CASE WHEN kind = 'main' THEN 'owner' ELSE coalesce(person, '') END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, label) WHERE label IS NOT NULL AND archived_at IS NULL;
+CREATE UNIQUE INDEX sessions_by_label ON sessions (agent, labels_of, label) WHERE label IS NOT NULL AND archived_at IS NULL;
 CREATE UNIQUE INDEX sessions_by_transcript ON sessions (transcript) WHERE transcript IS NOT NULL;
 CREATE INDEX sessions_by_activity ON sessions (active_at);
 CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;

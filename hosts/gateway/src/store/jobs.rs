@@ -335,7 +335,13 @@ fn add(writing: &Writing<'_>, new: &NewJob) -> Result<Job, Fault> {
     check_work(&new.work)?;
     check_settings(&new.settings)?;
     let next = next_after(&new.schedule, writing.now)?;
-    sessions::ensure(writing, &session, new.person.as_deref(), None)?;
+    // A session that is there stays where it is.
+    let maker = new.maker.as_ref().filter(|_| new.session.is_none());
+    sessions::ensure(writing, &session, new.person.as_deref(), maker.map(|(session, _)| session))?;
+    if let Some((_, delegates)) = maker {
+        let sql = "UPDATE sessions SET begun_by = ?2 WHERE key = ?1";
+        writing.sql.prepare_cached(sql)?.execute(params![session, serde_json::to_string(delegates)?])?;
+    }
     let owner: Option<String> = writing
         .sql
         .prepare_cached("SELECT person FROM sessions WHERE key = ?1")?

@@ -45,6 +45,7 @@ pub struct NewJob {
     pub(super) schedule: Schedule,
     pub(super) work: JobWork,
     pub(super) session: Option<SessionKey>,
+    pub(super) maker: Option<(SessionKey, Vec<String>)>,
     pub(super) person: Option<String>,
     pub(super) origin: Option<String>,
     pub(super) reply_to: Option<Target>,
@@ -81,6 +82,7 @@ impl NewJob {
             schedule,
             work,
             session: None,
+            maker: None,
             person: None,
             origin: None,
             reply_to: None,
@@ -95,6 +97,14 @@ impl NewJob {
     pub fn with_session(mut self, session: SessionKey) -> Self {
         session.agent().clone_into(&mut self.agent);
         self.session = Some(session);
+        self
+    }
+
+    /// Names the session whose agent asks for it, and the agents to which a run there delegated, the nearest first: a session of the job's own
+    /// stands below these.
+    #[must_use]
+    pub fn with_maker(mut self, session: SessionKey, delegates: Vec<String>) -> Self {
+        self.maker = Some((session, delegates));
         self
     }
 

@@ -10,6 +10,9 @@ use super::waits::{self, WaitCycle};
 use super::{Store, StoreError, sessions, visible};
 use crate::SessionKey;
 
+/// The sender of a message that is not named.
+const UNNAMED: &str = "a session of another person";
+
 /// A message that a session sends to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSend {
@@ -19,6 +22,8 @@ pub struct NewSend {
     pub to: SessionKey,
     /// The text, as the receiving agent reads it.
     pub text: String,
+    /// True if the receiver and its events may name the sender. It may not where that belongs to another person.
+    pub names_sender: bool,
     /// Names the call that sends, and no other: the same a second time is the same message.
     pub origin: String,
     /// True if the sender waits for the answer.
@@ -78,9 +83,12 @@ impl Store {
                 {
                     return Ok(SendStored::Cycle(cycle));
                 }
-                let body = json!({ "text": send.text, "from": send.from });
-                let message =
-                    NewMessage::new(SENT, id, send.to.clone(), body).with_sender(send.from.as_str());
+                let (body, sender) = if send.names_sender {
+                    (json!({ "text": send.text, "from": send.from }), send.from.as_str())
+                } else {
+                    (json!({ "text": send.text }), UNNAMED)
+                };
+                let message = NewMessage::new(SENT, id, send.to.clone(), body).with_sender(sender);
                 match inbox::accept(writing, &message, max_queued)? {
                     Acceptance::Accepted { id } => {
                         let begin = || waits::begin(writing, &send.from, &send.to);

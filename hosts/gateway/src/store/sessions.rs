@@ -15,6 +15,8 @@ use crate::{SessionKey, SessionKind, ShortKey};
 
 /// The most sessions that one reading returns.
 const MAX_LISTED: u32 = 1_000;
+/// The longest label, in characters.
+const MAX_LABEL_CHARS: usize = 100;
 
 impl ToSql for SessionKey {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -38,7 +40,7 @@ pub struct SessionRecord {
     pub person: Option<String>,
     /// The session that began it.
     pub parent: Option<SessionKey>,
-    /// Its label: within an agent, no two sessions that are not archived share one.
+    /// Its label: no two sessions of one agent and person that are not archived share one.
     pub label: Option<String>,
     /// The id of its transcript, once there is one.
     pub transcript: Option<String>,
@@ -62,7 +64,7 @@ pub struct SessionRecord {
     pub thinking: Option<String>,
     /// The time after which a run of a sub-agent is cancelled, in milliseconds.
     pub run_timeout_ms: Option<u64>,
-    /// The agents of the sessions above it, the nearest first.
+    /// The agents above it, the nearest first: those of the sessions above, and those in between to which their runs delegated.
     pub agents_above: Vec<String>,
 }
 
@@ -122,11 +124,14 @@ const COLUMNS: &str = "key, person, parent, label, transcript, created_at, activ
     coalesce(model, (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)),
     messages, thinking, run_timeout,
     CASE WHEN parent IS NULL THEN '[]' ELSE (
-        WITH RECURSIVE up (key, agent, parent, depth) AS (
-            SELECT above.key, above.agent, above.parent, 1 FROM sessions AS above WHERE above.key = sessions.parent
-            UNION ALL SELECT above.key, above.agent, above.parent, up.depth + 1 FROM sessions AS above JOIN up ON above.key = up.parent
+        WITH RECURSIVE up (agent, begun_by, parent, depth) AS (
+            SELECT NULL, own.begun_by, own.parent, 0 FROM sessions AS own WHERE own.key = sessions.key
+            UNION ALL SELECT above.agent, above.begun_by, above.parent, up.depth + 1 FROM sessions AS above JOIN up ON above.key = up.parent
                 WHERE up.depth < 100
-        ) SELECT json_group_array(agent ORDER BY depth) FROM up
+        ), chain (agent, depth, place) AS (
+            SELECT agent, depth, -1 FROM up WHERE agent IS NOT NULL
+            UNION ALL SELECT json_each.value, depth, json_each.key FROM up, json_each(up.begun_by)
+        ) SELECT json_group_array(agent ORDER BY depth, place) FROM chain
     ) END";
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
@@ -191,13 +196,19 @@ impl Store {
         .await
     }
 
-    /// Finds the session of an agent that has this label and is not archived.
-    pub async fn labelled(&self, agent: String, label: String) -> Result<Option<SessionRecord>, StoreError> {
+    /// Finds the session of an agent that has this label, is not archived, and belongs to the person of a session.
+    pub async fn labelled(
+        &self,
+        of: SessionKey,
+        agent: String,
+        label: String,
+    ) -> Result<Option<SessionRecord>, StoreError> {
         self.read(move |connection| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM sessions WHERE agent = ?1 AND label = ?2 AND archived_at IS NULL"
+                "SELECT {COLUMNS} FROM sessions WHERE agent = ?2 AND label = ?3 AND archived_at IS NULL
+                     AND labels_of = (SELECT own.labels_of FROM sessions AS own WHERE own.key = ?1)"
             );
-            Ok(connection.prepare_cached(&sql)?.query_row([agent, label], of_row).optional()?)
+            Ok(connection.prepare_cached(&sql)?.query_row(params![of, agent, label], of_row).optional()?)
         })
         .await
     }
@@ -206,10 +217,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// There is no such session, or another one of its agent has the label.
+    /// There is no such session, another one of its agent and person has the label, or the text may not be a label.
     pub async fn label(&self, key: SessionKey, label: Option<String>) -> Result<(), StoreError> {
         self.write(move |writing| {
             if let Some(label) = &label {
+                check_label_text(label).map_err(Fault::Refused)?;
                 check_label(writing.sql, &key, label)?;
             }
             change(writing, &key, "UPDATE sessions SET label = ?2 WHERE key = ?1", params![key, label])?;
@@ -245,7 +257,8 @@ impl Store {
             let at = archived.then_some(writing.now);
             // The label may belong to another one by now.
             let sql = "UPDATE sessions SET archived_at = ?2, label = CASE WHEN ?2 IS NULL AND EXISTS (
-                           SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                           SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.labels_of = sessions.labels_of
+                               AND other.label = sessions.label
                                AND other.key <> sessions.key AND other.archived_at IS NULL
                        ) THEN NULL ELSE label END WHERE key = ?1";
             change(writing, &key, sql, params![key, at])?;
@@ -324,14 +337,26 @@ pub(super) fn found(connection: &Connection, key: &SessionKey) -> Result<Option<
     Ok(connection.prepare_cached(&sql)?.query_row([key], of_row).optional()?)
 }
 
-/// Checks that no other session of the same agent has a label.
+/// Checks that a text may be a label, of which agents of other sessions read.
+///
+/// # Errors
+///
+/// It is empty, too long, or has control characters; the error says so.
+pub(crate) fn check_label_text(label: &str) -> Result<(), String> {
+    let length = label.chars().count();
+    if length == 0 || length > MAX_LABEL_CHARS || label.chars().any(char::is_control) {
+        return Err(format!("a label has 1 to {MAX_LABEL_CHARS} characters, and no control characters"));
+    }
+    Ok(())
+}
+
+/// Checks that no other session of the agent and the person of a session has a label.
 pub(super) fn check_label(connection: &Connection, key: &SessionKey, label: &str) -> Result<(), Fault> {
-    let sql =
-        "SELECT key FROM sessions WHERE agent = ?1 AND label = ?2 AND key <> ?3 AND archived_at IS NULL";
-    let other: Option<String> = connection
-        .prepare_cached(sql)?
-        .query_row(params![key.agent(), label, key], |row| row.get(0))
-        .optional()?;
+    let sql = "SELECT other.key FROM sessions AS own
+                   JOIN sessions AS other ON other.agent = own.agent AND other.labels_of = own.labels_of
+               WHERE own.key = ?1 AND other.label = ?2 AND other.key <> ?1 AND other.archived_at IS NULL";
+    let other: Option<String> =
+        connection.prepare_cached(sql)?.query_row(params![key, label], |row| row.get(0)).optional()?;
     match other {
         Some(other) => Err(Fault::Refused(format!(
             "the label `{label}` belongs to the session `{other}`; take another one, or archive that session"
@@ -374,7 +399,8 @@ pub(super) fn touch(writing: &Writing<'_>, key: &str) -> Result<(), Fault> {
         .prepare_cached(
             "UPDATE sessions SET active_at = max(active_at, ?2),
                  label = CASE WHEN archived_at IS NOT NULL AND EXISTS (
-                     SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.label = sessions.label
+                     SELECT 1 FROM sessions AS other WHERE other.agent = sessions.agent AND other.labels_of = sessions.labels_of
+                               AND other.label = sessions.label
                          AND other.key <> sessions.key AND other.archived_at IS NULL
                  ) THEN NULL ELSE label END,
                  archived_at = NULL

@@ -20,6 +20,8 @@ use crate::{SessionKey, fail_points};
 pub struct NewSpawn {
     /// The session that begins it.
     pub parent: SessionKey,
+    /// The agents to which a run of that session delegated, the last of which begins it, the nearest first.
+    pub delegates: Vec<String>,
     /// Names the call that begins it, and no other: the same a second time is the same session.
     pub origin: String,
     /// Its agent.
@@ -62,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The label is taken; the parent does not exist, its person is blocked, or its run was cancelled; the prompt is too long.
+    /// The label is taken, or may not be one; the parent does not exist, its person is blocked, or its run was cancelled; the prompt is too long.
     pub async fn spawn(&self, spawn: NewSpawn) -> Result<SpawnStored, StoreError> {
         let outcome = self.write(move |writing| begin(writing, &spawn)).await?;
         fail_points::pass("after_spawn");
@@ -124,9 +126,9 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             None => Err(Fault::Refused("the session was removed meanwhile".to_owned())),
         };
     }
-    let Some(parent) = sessions::found(writing.sql, &spawn.parent)? else {
+    if sessions::found(writing.sql, &spawn.parent)?.is_none() {
         return Err(sessions::no_session(&spawn.parent));
-    };
+    }
     if visible::is_blocked(writing.sql, &spawn.parent)? {
         return Err(Fault::Refused("the person of the session is blocked".to_owned()));
     }
@@ -134,7 +136,7 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     if writing.sql.prepare_cached(sql)?.query_row([&spawn.parent], |row| row.get(0))? {
         return Err(Fault::Refused("the run was cancelled, so it begins nothing more".to_owned()));
     }
-    if parent.agents_above.len() + 1 > spawn.max_depth as usize {
+    if visible::with_those_above(writing.sql, &spawn.parent)?.len() > spawn.max_depth as usize {
         return Ok(SpawnStored::TooDeep);
     }
     let at_work: u32 = writing
@@ -151,17 +153,18 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     // Random, so that nobody knows the key of a session that they may not see.
     let key = SessionKey::sub(&spawn.agent, RunId::random()?.as_str());
     let key = key.map_err(|error| Fault::Refused(error.to_string()))?;
+    sessions::ensure(writing, &key, spawn.person.as_deref(), Some(&spawn.parent))?;
     if let Some(label) = &spawn.label {
-        // The session that has it may be another person's.
+        sessions::check_label_text(label).map_err(Fault::Refused)?;
+        // The agent may not see the session that has it.
         let taken = |_| Fault::Refused(format!("the label `{label}` is taken; take another one"));
         sessions::check_label(writing.sql, &key, label).map_err(taken)?;
     }
-    sessions::ensure(writing, &key, spawn.person.as_deref(), Some(&spawn.parent))?;
     let result_to = spawn.result_to.as_ref().map(serde_json::to_string).transpose()?;
     writing
         .sql
         .prepare_cached(
-            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6 WHERE key = ?1",
+            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6, begun_by = ?7 WHERE key = ?1",
         )?
         .execute(params![
             key,
@@ -169,7 +172,8 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             spawn.model,
             spawn.thinking,
             spawn.run_timeout.map(millis),
-            result_to
+            result_to,
+            serde_json::to_string(&spawn.delegates)?
         ])?;
     let body = json!({ "text": spawn.prompt, "from": spawn.parent });
     let message = NewMessage::new(SPAWNED, id, key.clone(), body).with_sender(spawn.parent.as_str());

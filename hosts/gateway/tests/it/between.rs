@@ -73,11 +73,12 @@ async fn begin(
     let mut permissions = PermissionSettings::default();
     let allowed = json!({ "sessions_send": "allow", "sessions_spawn": "allow", "cron": "allow" });
     permissions.everybody = serde_json::from_value(allowed).unwrap();
+    let jobs = StoredJobs::new(store.clone()).with_sessions(tools.clone());
     let toolkit = Toolkit::builder()
         .leave_out_incomplete()
         .shared_service(Arc::clone(ledger))
         .shared_service(Arc::new(tools.clone()) as Arc<dyn SessionService>)
-        .shared_service(Arc::new(StoredJobs::new(store.clone())) as Arc<dyn JobService>)
+        .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
         .permissions(Permissions::new([permissions]))
         .build()
         .unwrap();
@@ -185,13 +186,25 @@ fn name_of(key: &SessionKey) -> String {
     key.as_str().rsplit(':').next().unwrap().to_owned()
 }
 
+/// The text in marks of a number that is random.
+fn contents(enclosed: &str) -> &str {
+    let (mark, rest) = enclosed.split_once('\n').unwrap();
+    assert_eq!(mark.len(), "<untrusted-content->".len() + 32, "{enclosed}");
+    let (_, rest) = rest.split_once("\n\n").unwrap();
+    rest.strip_suffix(&mark.replace('<', "\n</")).unwrap_or_else(|| panic!("{enclosed}"))
+}
+
 /// A text on which an agent calls a tool.
 fn call(tool: &str, arguments: &Value) -> String {
     format!("call {tool} {arguments}")
 }
 
 fn send(to: &SessionKey, message: &str, timeout: u32) -> String {
-    call("sessions_send", &json!({ "sessionKey": to, "message": message, "timeoutSeconds": timeout }))
+    call("sessions_send", &send_arguments(to, message, timeout))
+}
+
+fn send_arguments(to: &SessionKey, message: &str, timeout: u32) -> Value {
+    json!({ "sessionKey": to, "message": message, "timeoutSeconds": timeout })
 }
 
 /// A text on which an agent makes calls at once.

@@ -133,10 +133,13 @@ async fn jobs_of_one_person_do_not_exist_for_another() {
         error,
         "an error does not say that it is there"
     );
-    // Another session of the same person is fine.
+    // By default, a session does not see another one of the same person that stands beside it.
     let thread = SessionKey::peer("main", "chat", "one", PeerKind::Direct, "ada", Some("t")).unwrap();
     tool.place.store.open_session(thread.clone(), Some("ada".to_owned()), None).await.unwrap();
-    assert_eq!(tool.call(&ada, job(&thread)).await.unwrap()["job"]["sessionKey"], thread.as_str());
+    assert!(tool.call(&ada, job(&thread)).await.is_err());
+    let below = SessionKey::sub("main", "1").unwrap();
+    tool.place.store.open_session(below.clone(), Some("ada".to_owned()), Some(ada.clone())).await.unwrap();
+    assert_eq!(tool.call(&ada, job(&below)).await.unwrap()["job"]["sessionKey"], below.as_str());
     // A group has its own jobs, and sees nobody's.
     let group = SessionKey::peer("main", "chat", "one", PeerKind::Group, "g", None).unwrap();
     tool.place.store.open_session(group.clone(), None, None).await.unwrap();

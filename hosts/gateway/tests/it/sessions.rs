@@ -58,7 +58,8 @@ async fn a_label_names_one_session_of_an_agent() {
     place.store.label(key("1"), label("report")).await.unwrap();
     let error = place.store.label(key("2"), label("report")).await.unwrap_err().to_string();
     assert!(error.contains("belongs to the session `agent:main:chat:one:direct:1`"), "{error}");
-    let found = async || place.store.labelled("main".to_owned(), "report".to_owned()).await.unwrap();
+    let found =
+        async || place.store.labelled(key("1"), "main".to_owned(), "report".to_owned()).await.unwrap();
     assert_eq!(found().await.unwrap().key, key("1"));
     // An archived one gives it free, and gets it back only if no other has it.
     place.store.archive(key("1"), true).await.unwrap();

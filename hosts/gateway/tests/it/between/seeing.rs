@@ -65,6 +65,38 @@ async fn each_scope_shows_its_sessions() {
 }
 
 #[tokio::test]
+async fn a_sub_agent_sees_no_more_than_the_agents_above_it() {
+    let bench = Bench::new(1).await;
+    bench.set(|settings| {
+        for (agent, scope) in [("main", Scope::Tree), ("other", Scope::Agent), ("third", Scope::All)] {
+            settings.agents.entry(agent.to_owned()).or_default().visibility = Some(scope);
+        }
+    });
+    let owner = Some("owner".to_owned());
+    let sub = async |agent: &str, id: &str, parent: &SessionKey| {
+        let key = SessionKey::sub(agent, id).unwrap();
+        bench.store().open_session(key.clone(), owner.clone(), Some(parent.clone())).await.unwrap();
+        key
+    };
+    let below_main = sub("other", "1", &key("main")).await;
+    let deep = sub("third", "2", &below_main).await;
+    let below_other = sub("third", "3", &key("other")).await;
+    let below_third = sub("main", "4", &key("third")).await;
+    for (from, to, is_seen) in [
+        (&below_main, &deep, true),
+        (&below_main, &key("other"), false),
+        (&deep, &key("third"), false),
+        (&below_other, &key("third"), true),
+        (&below_other, &key("main"), false),
+        (&below_third, &key("main"), false),
+        (&key("third"), &key("main"), true),
+    ] {
+        let read = bench.call(from, "session_status", json!({ "sessionKey": to })).await;
+        assert_eq!(read.is_ok(), is_seen, "{from} {to}");
+    }
+}
+
+#[tokio::test]
 async fn a_list_is_narrowed_and_has_messages() {
     let bench = Bench::new(1).await;
     bench.answer(&person("ada"), "plain one").await;

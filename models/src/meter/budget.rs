@@ -70,7 +70,8 @@ impl Budget {
         counts || self.max_tokens.is_some() || self.max_cost.is_some()
     }
 
-    /// Returns the first limit that a request or a run would pass, beside what is used and what open requests have reserved.
+    /// Returns the first limit that a request or a run would pass, beside what is used and what open requests have reserved. A request whose
+    /// answer has no limit may use all that is left, so that none is open beside it.
     pub fn exceeded(
         &self,
         account: &Account,
@@ -94,9 +95,12 @@ impl Budget {
                 |usage: &TotalUsage| f64::from(usage.runs),
             ),
         ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 4];
+        let is_beside_unlimited = wanted.unlimited_requests > 0 && reserved.requests > 0
+            || wanted.requests > 0 && reserved.unlimited_requests > 0;
         limits.into_iter().find_map(|(measure, most, of)| {
             let (used, reserved, wanted) = (of(used), of(reserved), of(wanted));
-            let most = most.filter(|most| !is_within(used + reserved + wanted, *most))?;
+            let waits = is_beside_unlimited && matches!(measure, Measure::Tokens | Measure::Cost);
+            let most = most.filter(|most| waits || !is_within(used + reserved + wanted, *most))?;
             Some(BudgetExceeded {
                 account: account.clone(),
                 period: self.period.clone(),

@@ -14,7 +14,8 @@ impl Meter {
     /// Sends a request to a model, as [`Model::respond`], and counts it against the accounts of a scope.
     ///
     /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and
-    /// [those of the answer](Model::most_answer_tokens). An answer counts with what the provider reports, or else as an estimate. A
+    /// [those of the answer](Model::most_answer_tokens). One whose answer has no limit is admitted to an account with a limit of tokens or
+    /// cost only while no other request of the account is open, since it may use all that is left. An answer counts with what the provider reports, or else as an estimate. A
     /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
     /// the request and of what had arrived of the answer.
     ///
@@ -34,7 +35,8 @@ impl Meter {
             let input = input_tokens.unwrap_or_else(|| request.estimated_tokens());
             let output = model.most_answer_tokens(request);
             let price = model.price();
-            let most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
+            let mut most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
+            most.unlimited_requests = u32::from(!model.limits_answer(request));
             // The store of the meter may wait for other requests to end.
             let reserving = request.cancel.run_until_cancelled(self.reserve(scope, most)).await;
             let Some(reserved) = reserving else {

@@ -171,6 +171,37 @@ async fn a_refusal_says_which_budget_how_much_and_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_request_whose_answer_has_no_limit_is_open_alone_where_tokens_or_cost_are_limited() {
+    let of = |budget: Budget| Meter::builder().budgets(move |_| vec![budget.clone()]).build();
+    let stalled = || Scripted::new([ScriptedReply::Stall]).with_price(Price::new(1.0, 1.0));
+    let unlimited = Request::new([Message::user("What is it?")]);
+    let (scope, limited) = (scope(), question());
+    for (budget, is_alone) in [
+        (Budget::unlimited().max_tokens(1_000_000), true),
+        (Budget::unlimited().max_cost(1_000.0), true),
+        (Budget::unlimited().max_requests(9), false),
+        (Budget::unlimited(), false),
+    ] {
+        for (first, second) in [(&unlimited, &unlimited), (&unlimited, &limited), (&limited, &unlimited)] {
+            let (meter, model) = (of(budget.clone()), stalled());
+            let mut ignored = |_| {};
+            let mut open = meter.respond(&scope, &model, first, Some(50), &mut ignored);
+            assert!(is_pending(&mut open).await);
+            let other = Scripted::new(["a", "b"]).with_price(Price::new(1.0, 1.0));
+            let answer = meter.respond(&scope, &other, second, Some(50), &mut |_| {}).await;
+            match answer {
+                Err(ModelError::Budget { exceeded, .. }) => assert!(is_alone && exceeded.is_passing()),
+                answer => assert!(!is_alone, "{budget:?}: {answer:?}"),
+            }
+            drop(open);
+            assert_eq!(used(&meter).unlimited_requests, 0);
+            meter.respond(&scope, &other, second, Some(50), &mut |_| {}).await.unwrap();
+            assert_settled(&meter);
+        }
+    }
+}
+
+#[tokio::test]
 async fn cost_and_requests_are_limited() {
     let of = |budget: Budget| Meter::builder().budgets(move |_| vec![budget.clone()]).build();
     let priced = || {

@@ -258,12 +258,13 @@ fn open(
     periods: &Periods,
 ) -> Result<(), Fault> {
     let (tokens, cost) = (tokens(&request.most), cost(&request.most));
+    let is_unlimited = request.most.unlimited_requests > 0;
     writing
         .sql
         .prepare_cached(
-            "INSERT INTO budget_requests (id, day, month, tokens, cost) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO budget_requests (id, day, month, tokens, cost, is_unlimited) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![request.id, periods.day.name, periods.month.name, tokens, cost])?;
+        .execute(params![request.id, periods.day.name, periods.month.name, tokens, cost, is_unlimited])?;
     for account in accounts {
         writing
             .sql

@@ -263,7 +263,9 @@ CREATE TABLE budget_requests (
     day    TEXT NOT NULL,
     month  TEXT NOT NULL,
     tokens INTEGER NOT NULL,
-    cost   REAL NOT NULL
+    cost   REAL NOT NULL,
+    -- 1 if nothing limits its answer: it may use all that is left.
+    is_unlimited INTEGER NOT NULL CHECK (is_unlimited IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE budget_request_accounts (

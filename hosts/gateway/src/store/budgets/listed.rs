@@ -231,11 +231,13 @@ pub(super) fn reserved(
     account: &BudgetAccount,
     period: &str,
 ) -> Result<TotalUsage, Fault> {
-    let sql = "SELECT count(*), total(tokens), total(cost) FROM budget_request_accounts JOIN budget_requests ON id = request
+    let sql = "SELECT count(*), total(tokens), total(cost), coalesce(sum(is_unlimited), 0) FROM budget_request_accounts JOIN budget_requests ON id = request
         WHERE kind = ?1 AND name = ?2 AND ?3 IN (day, month)";
     let found =
         connection.prepare_cached(sql)?.query_row(params![account.kind, account.name, period], |row| {
-            Ok(super::counted(row.get(0)?, 0, row.get(1)?, row.get(2)?))
+            let mut reserved = super::counted(row.get(0)?, 0, row.get(1)?, row.get(2)?);
+            reserved.unlimited_requests = row.get(3)?;
+            Ok(reserved)
         });
     Ok(found?)
 }

@@ -8,7 +8,7 @@ use toolkit_gateway::{BudgetKind, JobWork, MessageId, Moment, NewJob, RunState, 
 use toolkit_loopback::{Answer, Request};
 
 use super::DAY;
-use super::bench::{Bench, TOKENS, call, is_of_agent, last_message, text};
+use super::bench::{Bench, TOKENS, call, call_with_usage, is_of_agent, last_message, text};
 use crate::agents::{in_time, until};
 use crate::common::START;
 use crate::schedules::every;
@@ -192,6 +192,30 @@ async fn runs_at_once_stop_within_one_request_of_the_limit_together() {
         }
         assert_at_limit(&bench, most, &section.to_string()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_at_once_with_answers_of_any_length_stop_within_one_request_of_the_limit() {
+    const LONG: u64 = 50_000;
+    let most = 3 * LONG + 30_000;
+    let section = json!({ "everything": { "day": { "tokens": most } } });
+    let model = json!({ "maxTokens": null });
+    let usage = json!({ "prompt_tokens": 100, "completion_tokens": LONG - 100 });
+    let bench = Bench::start(json!({ "budgets": section, "model": model }), move |_, number| {
+        call_with_usage(number, "cron", &json!({ "action": "list" }), &usage)
+    })
+    .await;
+    let mut sent = Vec::new();
+    for person in ["ada", "bob", "eve", "joe"] {
+        let session = SessionKey::person("main", person).unwrap();
+        sent.push(bench.send(&session, person, "go on").await);
+    }
+    for id in sent {
+        let reason = bench.ended(id).await.reason.unwrap();
+        assert!(reason.contains("wait until 2027-0"), "{reason}");
+    }
+    let (tokens, _, _) = bench.used(BudgetKind::Everything, "").await;
+    assert_eq!((tokens, bench.asked()), (4 * LONG, 4));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,7 @@ impl Meter {
     ///
     /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and
     /// [those of the answer](Model::most_answer_tokens). One whose answer has no limit is admitted to an account with a limit of tokens or
-    /// cost only while no other request of the account is open, since it may use all that is left. An answer counts with what the provider reports, or else as an estimate. A
+    /// cost only while no other request of the account is open, since it may use all that is left. An answer counts with what the provider reports, or else as an estimate, also where it reports zeros. A
     /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
     /// the request and of what had arrived of the answer.
     ///
@@ -88,9 +88,12 @@ impl Sent<'_> {
         let Some(reservation) = self.reservation.take() else { return };
         match answer {
             Ok(answer) => {
-                let estimate = Usage::new(self.input, answer.message.estimated_tokens());
+                // Some servers report zeros: no request is without tokens.
+                let reported = answer.usage.as_ref().filter(|usage| usage.input_tokens > 0);
+                let said = answer.usage.map_or(0, |usage| usage.output_tokens);
+                let estimate = Usage::new(self.input, answer.message.estimated_tokens().max(said));
                 let price = self.model.price_of(&answer.model);
-                let used = TotalUsage::of_request(answer.usage.as_ref(), &estimate, price.as_ref());
+                let used = TotalUsage::of_request(reported, &estimate, price.as_ref());
                 reservation.settle(used);
             }
             Err(error) if may_be_charged(error) => {

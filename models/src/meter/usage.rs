@@ -49,11 +49,22 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl TotalUsage {
-    /// Returns the use of one request. Without `usage`, the usage is unknown, and `estimate` counts in its place.
+    /// Returns the use of one request. Without `usage`, the usage is unknown, and `estimate` counts in its place. Where `usage` has no tokens of
+    /// the answer, those of `estimate` count beside it.
     pub fn of_request(usage: Option<&Usage>, estimate: &Usage, price: Option<&Price>) -> Self {
         let cost = |usage: &Usage| price.map(|price| price.cost(usage));
         match usage {
-            Some(usage) => Self { tokens: *usage, requests: 1, cost: cost(usage), ..Self::default() },
+            Some(usage) => {
+                let silent = if usage.output_tokens == 0 { estimate.output_tokens } else { 0 };
+                Self {
+                    tokens: *usage,
+                    requests: 1,
+                    cost: cost(usage),
+                    estimated_tokens: silent,
+                    estimated_cost: cost(&Usage::new(0, silent)).filter(|_| silent > 0),
+                    ..Self::default()
+                }
+            }
             None => Self {
                 requests: 1,
                 unknown_requests: 1,

@@ -70,6 +70,30 @@ async fn an_answer_counts_in_each_account_with_what_the_provider_reports() {
 }
 
 #[tokio::test]
+async fn a_report_of_zeros_is_none() {
+    let answer = |input, output| Answer::text("word ".repeat(40)).with_usage(Usage::new(input, output));
+    let counted = async |answer: Answer| {
+        let meter = Meter::new();
+        let model = Scripted::new([answer]).with_price(Price::new(1_000_000.0, 2_000_000.0));
+        ask(&meter, &model).await.unwrap();
+        assert_settled(&meter);
+        used(&meter)
+    };
+    let of_zeros = counted(answer(0, 0)).await;
+    assert_eq!((of_zeros.unknown_requests, of_zeros.total_tokens()), (1, 0));
+    assert!((80..150).contains(&of_zeros.estimated_tokens), "{of_zeros:?}");
+    // The provider counts the answer alone.
+    let of_answer = counted(answer(0, 500)).await;
+    assert_eq!((of_answer.estimated_tokens, of_answer.counted_cost()), (550, Some(1_050.0)));
+    // It counts the request alone.
+    let of_request = counted(answer(70, 0)).await;
+    assert_eq!((of_request.tokens, of_request.unknown_requests), (Usage::new(70, 0), 0));
+    let estimated = of_zeros.estimated_tokens - 50;
+    assert_eq!(of_request.estimated_tokens, estimated);
+    assert!(of_request.counted_cost() > Some(70.0 + 60.0), "{of_request:?}");
+}
+
+#[tokio::test]
 async fn a_failed_request_counts_what_may_be_charged() {
     let meter = Meter::new();
     let refused = ModelError::Unauthorized { model: "m".into(), message: "no key".into() };

@@ -16,7 +16,7 @@ impl Meter {
     /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and
     /// [those of the answer](Model::most_answer_tokens). One whose answer has no limit is admitted to an account with a limit of tokens or
     /// cost only while no other request of the account is open, since it may use all that is left. An answer counts with what the provider reports, or else as an estimate, also where it reports zeros. A
-    /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
+    /// request that does not reach the model counts nothing; one that is refused for its content, fails in the server, breaks off, is cancelled or dropped counts with an estimate of
     /// the request and of what had arrived of the answer.
     ///
     /// It fails with [`ModelError::Budget`] if a budget does not allow it.
@@ -117,7 +117,8 @@ impl Drop for Sent<'_> {
     }
 }
 
-/// Returns true if the request had reached the model, so that the provider may charge for it.
+/// Returns true if the request may have reached the model, so that the provider may charge for it: also where the answer was withheld, or the
+/// server failed. A server that is overloaded has not begun.
 fn may_be_charged(error: &ModelError) -> bool {
     let has_begun = matches!(
         error,
@@ -125,6 +126,11 @@ fn may_be_charged(error: &ModelError) -> bool {
             | ModelError::Timeout { .. }
             | ModelError::Format { .. }
             | ModelError::Cancelled { .. }
+            | ModelError::Refused { .. }
     );
-    has_begun || error.partial().is_some()
+    let has_failed = matches!(
+        error,
+        ModelError::Status { status, .. } if *status >= 500 && !matches!(*status, 503 | 529)
+    );
+    has_begun || has_failed || error.partial().is_some()
 }

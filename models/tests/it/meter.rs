@@ -109,6 +109,29 @@ async fn a_failed_request_counts_what_may_be_charged() {
 }
 
 #[tokio::test]
+async fn a_withheld_answer_and_a_failure_of_the_server_count_the_request() {
+    let (model, message) = ("m".to_owned(), "no".to_owned());
+    let refused = ModelError::Refused { model: model.clone(), message: message.clone() };
+    let status = |status| {
+        let (model, message) = (model.clone(), message.clone());
+        ModelError::Status { model, status, message, retry_after: None }
+    };
+    for (error, counted) in [
+        (refused, 50),
+        (status(500), 50),
+        (status(502), 50),
+        (status(503), 0),
+        (status(529), 0),
+        (status(404), 0),
+    ] {
+        let (meter, case) = (Meter::new(), error.to_string());
+        ask(&meter, &Scripted::new([error])).await.unwrap_err();
+        assert_eq!(used(&meter).estimated_tokens, counted, "{case}");
+        assert_settled(&meter);
+    }
+}
+
+#[tokio::test]
 async fn a_dropped_request_counts_what_had_arrived_and_one_that_never_began_counts_nothing() {
     let meter = Meter::new();
     let said = ModelEvent::Text("word ".repeat(40));

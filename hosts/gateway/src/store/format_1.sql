@@ -36,6 +36,8 @@ CREATE TABLE runs (
     resumptions INTEGER NOT NULL DEFAULT 0,
     is_planned  INTEGER NOT NULL DEFAULT 0,
     reason      TEXT,
+    -- A budget did not allow it, or its next request.
+    is_refused  INTEGER NOT NULL DEFAULT 0,
     -- The answer, where another session asked.
     answer      TEXT,
     -- It was cancelled with the run of the session above, which does not hear of it.

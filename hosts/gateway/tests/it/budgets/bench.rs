@@ -165,11 +165,7 @@ async fn run(directory: &tempfile::TempDir, clock: &Clock) -> Result<Gateway, Ga
 
 /// An answer of Chat Completions with its usage.
 fn chunks(delta: &Value, reason: &str) -> Answer {
-    chunks_with_usage(
-        delta,
-        reason,
-        &json!({ "prompt_tokens": REPORTED.0, "completion_tokens": REPORTED.1 }),
-    )
+    chunks_with_usage(delta, reason, &json!({ "prompt_tokens": REPORTED.0, "completion_tokens": REPORTED.1 }))
 }
 
 fn chunks_with_usage(delta: &Value, reason: &str, usage: &Value) -> Answer {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit_gateway::{BudgetKind, JobWork, MessageId, Moment, NewJob, RunState, SessionKey};
+use toolkit_gateway::{BudgetKind, FireState, JobWork, MessageId, Moment, NewJob, RunState, SessionKey};
 use toolkit_loopback::{Answer, Request};
 
 use super::DAY;
@@ -68,11 +68,13 @@ async fn a_run_ends_at_each_limit_and_says_which() {
             let run = bench.ended(bench.send(&ada(), "ada", "go on").await).await;
             let reason = run.reason.unwrap();
             assert_eq!(run.state, RunState::Failed, "{name} {period}: {reason}");
-            for part in [
-                format!("the budget of {of} for "),
-                format!(" is {shown}, of which "),
-                format!("wait until {until}, or raise"),
-            ] {
+            let is_of_others = name == "everything" || name.starts_with("agents");
+            let hidden = (" does not allow it; ".to_owned(), "ask the owner to raise it");
+            let (amounts, raise) =
+                if is_of_others { hidden } else { (format!(" is {shown}, of which "), "raise the budget") };
+            for part in
+                [format!("the budget of {of} for "), amounts, format!("wait until {until}, or {raise}")]
+            {
                 assert!(reason.contains(&part), "{name} {period}: {reason}");
             }
             assert_at_limit(&bench, MOST_TOKENS, &format!("{name} {period}")).await;
@@ -106,6 +108,8 @@ async fn a_job_ends_at_its_limit_and_others_go_on() {
         reason.contains(&format!("the budget of job `{job}` for 2027-01-15 is 30000 tokens")),
         "{reason}"
     );
+    assert_eq!(fires().await[0].state, FireState::Skipped, "{reason}");
+    assert_eq!(bench.store().job(&job, None).await.unwrap().unwrap().failures, 0);
     assert_at_limit(&bench, MOST_TOKENS, "a job").await;
     let run = bench.ended(bench.send(&ada(), "ada", "one answer").await).await;
     assert_eq!(run.state, RunState::Answered);
@@ -241,7 +245,7 @@ async fn a_changed_configuration_changes_the_limits() {
     let limits = |tokens: u64| json!({ "budgets": { "everything": { "day": { "tokens": tokens } } } });
     let bench = Bench::start(limits(0), |_, _| text("Here.")).await;
     let run = bench.ended(bench.send(&ada(), "ada", "hello").await).await;
-    assert!(run.reason.unwrap().contains("is 0 tokens"));
+    assert!(run.reason.unwrap().contains("the budget of everything"));
     bench.configure(&limits(20_000));
     once(|| bench.store().budgets().everything.day.tokens == Some(20_000)).await;
     let run = bench.ended(bench.send(&ada(), "ada", "hello").await).await;

@@ -377,6 +377,12 @@ impl Model for Client {
         limit.map_or(ANSWER_TOKENS, u64::from)
     }
 
+    fn limits_answer(&self, request: &Request) -> bool {
+        let limit = request.max_tokens.or(self.settings.max_tokens);
+        // The wire format of Anthropic requires a limit.
+        limit.is_some() || matches!(self.provider, Provider::Anthropic)
+    }
+
     fn price(&self) -> Option<Price> {
         self.settings.price
     }

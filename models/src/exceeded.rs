@@ -61,12 +61,21 @@ pub struct BudgetExceeded {
     pub wanted: f64,
     /// When the period ends, in words.
     pub until: Option<String>,
+    /// True if its text is for people who may not know the amounts.
+    #[serde(default)]
+    pub hides_amounts: bool,
 }
 
 impl BudgetExceeded {
     /// Returns true if the request may be sent once requests that are open now have ended.
     pub fn is_passing(&self) -> bool {
-        self.used + self.wanted <= self.most
+        self.used < self.most && self.used + self.wanted <= self.most
+    }
+
+    /// Leaves the amounts out of its text, which then names the budget and when it begins anew.
+    #[must_use]
+    pub fn without_amounts(self) -> Self {
+        Self { hides_amounts: true, ..self }
     }
 }
 
@@ -75,13 +84,13 @@ impl fmt::Display for BudgetExceeded {
         let Self { account, period, measure, .. } = self;
         let shown = |amount: f64| measure.shown(amount);
         let period = if period.is_empty() { String::new() } else { format!(" for {period}") };
-        write!(
-            f,
-            "the budget of {account}{period} is {}, of which {} are used",
-            shown(self.most),
-            shown(self.used)
-        )?;
-        if *measure != Measure::Runs {
+        if self.hides_amounts {
+            write!(f, "the budget of {account}{period} does not allow it")?;
+        } else {
+            let (most, used) = (shown(self.most), shown(self.used));
+            write!(f, "the budget of {account}{period} is {most}, of which {used} are used")?;
+        }
+        if *measure != Measure::Runs && self.wanted > 0.0 && !self.hides_amounts {
             let (reserved, wanted) = (shown(self.reserved), shown(self.wanted));
             write!(f, " and {reserved} reserved, and the request needs up to {wanted}")?;
         }
@@ -89,9 +98,10 @@ impl fmt::Display for BudgetExceeded {
         if self.is_passing() {
             return write!(f, "try again when the open requests have ended");
         }
+        let raise = if self.hides_amounts { "ask the owner to raise it" } else { "raise the budget" };
         match &self.until {
-            Some(until) => write!(f, "wait until {until}, or raise the budget"),
-            None => write!(f, "raise the budget"),
+            Some(until) => write!(f, "wait until {until}, or {raise}"),
+            None => write!(f, "{raise}"),
         }
     }
 }

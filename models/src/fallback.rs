@@ -47,6 +47,11 @@ impl Model for Fallback {
             .fold(self.first.most_answer_tokens(request), u64::max)
     }
 
+    /// Returns true if each of the models limits its answer: each may get the request.
+    fn limits_answer(&self, request: &Request) -> bool {
+        std::iter::once(&self.first).chain(&self.others).all(|model| model.limits_answer(request))
+    }
+
     /// Returns the highest price of each kind: each of the models may get the request.
     fn price(&self) -> Option<Price> {
         let all = std::iter::once(&self.first).chain(&self.others);

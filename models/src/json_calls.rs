@@ -115,6 +115,10 @@ impl Model for JsonToolCalls {
         self.model.most_answer_tokens(request)
     }
 
+    fn limits_answer(&self, request: &Request) -> bool {
+        self.model.limits_answer(request)
+    }
+
     fn price(&self) -> Option<Price> {
         self.model.price()
     }

@@ -273,7 +273,7 @@ impl Reservation {
     /// Counts what the request used, in place of what was reserved.
     pub fn settle(mut self, used: TotalUsage) {
         if let Some(request) = self.request.take() {
-            self.meter.settle(request, Some(used.in_numbers()));
+            self.meter.settle(request, Some(used.as_used()));
         }
     }
 
@@ -288,7 +288,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            let used = self.is_kept.then_some(request.reserved);
+            let used = self.is_kept.then_some(request.reserved.as_used());
             self.meter.settle(request, used);
         }
     }

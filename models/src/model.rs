@@ -63,9 +63,15 @@ pub trait Model: Send + Sync + 'static {
     }
 
     /// Returns the most tokens that an answer to a request may have, as far as the model limits them: what a meter reserves. Without a limit
-    /// it is 4,096, the length of a long answer.
+    /// it is 4,096, the length of a long answer, and [`limits_answer`](Self::limits_answer) returns false.
     fn most_answer_tokens(&self, request: &Request) -> u64 {
         request.max_tokens.or_else(|| self.max_tokens()).map_or(ANSWER_TOKENS, u64::from)
+    }
+
+    /// Returns true if an answer to a request has a limit on tokens. Without one, a meter admits the request to a limited account only while
+    /// no other request of the account is open.
+    fn limits_answer(&self, request: &Request) -> bool {
+        request.max_tokens.or_else(|| self.max_tokens()).is_some()
     }
 
     /// Returns the price of tokens, if it is configured.

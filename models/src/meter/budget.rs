@@ -5,6 +5,9 @@ use crate::account::Account;
 use crate::exceeded::{BudgetExceeded, Measure};
 use std::cmp::Ordering;
 
+/// A measure, its limit, and the amount of a usage.
+type Limit = (Measure, Option<f64>, fn(&TotalUsage) -> f64);
+
 /// The limits of an account in one period.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -70,7 +73,8 @@ impl Budget {
         counts || self.max_tokens.is_some() || self.max_cost.is_some()
     }
 
-    /// Returns the first limit that a request or a run would pass, beside what is used and what open requests have reserved.
+    /// Returns the first limit that a request or a run would pass, beside what is used and what open requests have reserved. A request whose
+    /// answer has no limit may use all that is left, so that none is open beside it.
     pub fn exceeded(
         &self,
         account: &Account,
@@ -78,36 +82,61 @@ impl Budget {
         reserved: &TotalUsage,
         wanted: &TotalUsage,
     ) -> Option<BudgetExceeded> {
-        let cost = |usage: &TotalUsage| usage.counted_cost().unwrap_or(0.0);
-        #[expect(clippy::cast_precision_loss, reason = "no account has 2^52 tokens")]
-        let limits = [
-            (Measure::Tokens, self.max_tokens.map(|most| most as f64), |usage: &TotalUsage| {
-                usage.counted_tokens() as f64
-            }),
-            (Measure::Requests, self.max_requests.map(f64::from), |usage: &TotalUsage| {
-                f64::from(usage.requests)
-            }),
-            (Measure::Cost, self.max_cost.filter(|_| wanted.counted_cost().is_some()), cost),
-            (
-                Measure::Runs,
-                self.max_runs.filter(|_| wanted.runs > 0).map(f64::from),
-                |usage: &TotalUsage| f64::from(usage.runs),
-            ),
-        ] as [(Measure, Option<f64>, fn(&TotalUsage) -> f64); 4];
-        limits.into_iter().find_map(|(measure, most, of)| {
+        let is_beside_unlimited = wanted.unlimited_requests > 0 && reserved.requests > 0
+            || wanted.requests > 0 && reserved.unlimited_requests > 0;
+        self.limits().into_iter().find_map(|(measure, most, of)| {
+            let concerns = match measure {
+                Measure::Cost => wanted.counted_cost().is_some(),
+                Measure::Runs => wanted.runs > 0,
+                _ => true,
+            };
             let (used, reserved, wanted) = (of(used), of(reserved), of(wanted));
-            let most = most.filter(|most| !is_within(used + reserved + wanted, *most))?;
-            Some(BudgetExceeded {
-                account: account.clone(),
-                period: self.period.clone(),
-                measure,
-                most,
-                used,
-                reserved,
-                wanted,
-                until: self.until.clone(),
-            })
+            let waits = is_beside_unlimited && matches!(measure, Measure::Tokens | Measure::Cost);
+            let most =
+                most.filter(|most| concerns && (waits || !is_within(used + reserved + wanted, *most)))?;
+            Some(self.refusal(account, measure, most, [used, reserved, wanted]))
         })
+    }
+
+    /// Returns the limits that are used up, whatever open requests have reserved.
+    pub fn reached(&self, account: &Account, used: &TotalUsage) -> impl Iterator<Item = BudgetExceeded> {
+        self.limits().into_iter().filter_map(move |(measure, most, of)| {
+            let used = of(used);
+            // A limit of cost has no effect on requests without a price.
+            let concerns = measure != Measure::Cost || used > 0.0;
+            let most = most.filter(|most| concerns && used >= *most)?;
+            Some(self.refusal(account, measure, most, [used, 0.0, 0.0]))
+        })
+    }
+
+    fn limits(&self) -> [Limit; 4] {
+        #[expect(clippy::cast_precision_loss, reason = "no account has 2^52 tokens")]
+        [
+            (Measure::Tokens, self.max_tokens.map(|most| most as f64), |usage| usage.counted_tokens() as f64),
+            (Measure::Requests, self.max_requests.map(f64::from), |usage| f64::from(usage.requests)),
+            (Measure::Cost, self.max_cost, |usage| usage.counted_cost().unwrap_or(0.0)),
+            (Measure::Runs, self.max_runs.map(f64::from), |usage| f64::from(usage.runs)),
+        ]
+    }
+
+    fn refusal(
+        &self,
+        account: &Account,
+        measure: Measure,
+        most: f64,
+        [used, reserved, wanted]: [f64; 3],
+    ) -> BudgetExceeded {
+        BudgetExceeded {
+            account: account.clone(),
+            period: self.period.clone(),
+            measure,
+            most,
+            used,
+            reserved,
+            wanted,
+            until: self.until.clone(),
+            hides_amounts: false,
+        }
     }
 }
 

@@ -14,8 +14,9 @@ impl Meter {
     /// Sends a request to a model, as [`Model::respond`], and counts it against the accounts of a scope.
     ///
     /// Before it is sent, it reserves the tokens of the request, as estimated here or by the caller as `input_tokens`, and
-    /// [those of the answer](Model::most_answer_tokens). An answer counts with what the provider reports, or else as an estimate. A
-    /// request that fails before an answer has begun counts nothing; one that breaks off, is cancelled or dropped counts with an estimate of
+    /// [those of the answer](Model::most_answer_tokens). One whose answer has no limit is admitted to an account with a limit of tokens or
+    /// cost only while no other request of the account is open, since it may use all that is left. An answer counts with what the provider reports, or else as an estimate, also where it reports zeros. A
+    /// request that does not reach the model counts nothing; one that is refused for its content, fails in the server, breaks off, is cancelled or dropped counts with an estimate of
     /// the request and of what had arrived of the answer.
     ///
     /// It fails with [`ModelError::Budget`] if a budget does not allow it.
@@ -34,7 +35,8 @@ impl Meter {
             let input = input_tokens.unwrap_or_else(|| request.estimated_tokens());
             let output = model.most_answer_tokens(request);
             let price = model.price();
-            let most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
+            let mut most = TotalUsage::of_request(None, &Usage::new(input, output), price.as_ref());
+            most.unlimited_requests = u32::from(!model.limits_answer(request));
             // The store of the meter may wait for other requests to end.
             let reserving = request.cancel.run_until_cancelled(self.reserve(scope, most)).await;
             let Some(reserved) = reserving else {
@@ -86,9 +88,12 @@ impl Sent<'_> {
         let Some(reservation) = self.reservation.take() else { return };
         match answer {
             Ok(answer) => {
-                let estimate = Usage::new(self.input, answer.message.estimated_tokens());
+                // Some servers report zeros: no request is without tokens.
+                let reported = answer.usage.as_ref().filter(|usage| usage.input_tokens > 0);
+                let said = answer.usage.map_or(0, |usage| usage.output_tokens);
+                let estimate = Usage::new(self.input, answer.message.estimated_tokens().max(said));
                 let price = self.model.price_of(&answer.model);
-                let used = TotalUsage::of_request(answer.usage.as_ref(), &estimate, price.as_ref());
+                let used = TotalUsage::of_request(reported, &estimate, price.as_ref());
                 reservation.settle(used);
             }
             Err(error) if may_be_charged(error) => {
@@ -112,7 +117,8 @@ impl Drop for Sent<'_> {
     }
 }
 
-/// Returns true if the request had reached the model, so that the provider may charge for it.
+/// Returns true if the request may have reached the model, so that the provider may charge for it: also where the answer was withheld, or the
+/// server failed. A server that is overloaded has not begun.
 fn may_be_charged(error: &ModelError) -> bool {
     let has_begun = matches!(
         error,
@@ -120,6 +126,11 @@ fn may_be_charged(error: &ModelError) -> bool {
             | ModelError::Timeout { .. }
             | ModelError::Format { .. }
             | ModelError::Cancelled { .. }
+            | ModelError::Refused { .. }
     );
-    has_begun || error.partial().is_some()
+    let has_failed = matches!(
+        error,
+        ModelError::Status { status, .. } if *status >= 500 && !matches!(*status, 503 | 529)
+    );
+    has_begun || has_failed || error.partial().is_some()
 }

@@ -137,7 +137,7 @@ impl MeterCounts {
     /// Counts the requests that are open as used, as much as was reserved: how they ended is not known any more.
     pub fn settle_open(&mut self) {
         for OpenRequest { id, accounts, reserved } in self.open.clone() {
-            self.settle(&SettledRequest { id, accounts, used: Some(reserved) });
+            self.settle(&SettledRequest { id, accounts, used: Some(reserved.as_used()) });
         }
     }
 

@@ -18,6 +18,10 @@ pub struct TotalUsage {
     /// How many runs of agents and jobs began, where a host counts them.
     #[serde(skip_serializing_if = "is_default")]
     pub runs: u32,
+    /// Of what is reserved, how many requests have an answer without a limit of tokens. In an account with a limit of tokens or cost, such a
+    /// request is open alone. Of what is used it is 0.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unlimited_requests: u32,
     /// How many of them took an unknown number of tokens: the answer broke off, or the provider does not report it. `tokens` and
     /// `cost` are without them.
     pub unknown_requests: u32,
@@ -45,11 +49,22 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl TotalUsage {
-    /// Returns the use of one request. Without `usage`, the usage is unknown, and `estimate` counts in its place.
+    /// Returns the use of one request. Without `usage`, the usage is unknown, and `estimate` counts in its place. Where `usage` has no tokens of
+    /// the answer, those of `estimate` count beside it.
     pub fn of_request(usage: Option<&Usage>, estimate: &Usage, price: Option<&Price>) -> Self {
         let cost = |usage: &Usage| price.map(|price| price.cost(usage));
         match usage {
-            Some(usage) => Self { tokens: *usage, requests: 1, cost: cost(usage), ..Self::default() },
+            Some(usage) => {
+                let silent = if usage.output_tokens == 0 { estimate.output_tokens } else { 0 };
+                Self {
+                    tokens: *usage,
+                    requests: 1,
+                    cost: cost(usage),
+                    estimated_tokens: silent,
+                    estimated_cost: cost(&Usage::new(0, silent)).filter(|_| silent > 0),
+                    ..Self::default()
+                }
+            }
             None => Self {
                 requests: 1,
                 unknown_requests: 1,
@@ -81,6 +96,11 @@ impl TotalUsage {
         }
     }
 
+    /// Returns what was reserved as what is used.
+    pub(super) fn as_used(self) -> Self {
+        Self { unlimited_requests: 0, ..self.in_numbers() }
+    }
+
     /// Returns the cost that counts against a limit, that which is estimated included; `None` if no price is known.
     pub fn counted_cost(&self) -> Option<f64> {
         sum(self.cost, self.estimated_cost)
@@ -102,6 +122,7 @@ impl Add for TotalUsage {
             tokens: self.tokens + other.tokens,
             requests: self.requests.saturating_add(other.requests),
             runs: self.runs.saturating_add(other.runs),
+            unlimited_requests: self.unlimited_requests.saturating_add(other.unlimited_requests),
             unknown_requests: self.unknown_requests.saturating_add(other.unknown_requests),
             estimated_tokens: self.estimated_tokens.saturating_add(other.estimated_tokens),
             cost: sum(self.cost, other.cost),

@@ -70,6 +70,30 @@ async fn an_answer_counts_in_each_account_with_what_the_provider_reports() {
 }
 
 #[tokio::test]
+async fn a_report_of_zeros_is_none() {
+    let answer = |input, output| Answer::text("word ".repeat(40)).with_usage(Usage::new(input, output));
+    let counted = async |answer: Answer| {
+        let meter = Meter::new();
+        let model = Scripted::new([answer]).with_price(Price::new(1_000_000.0, 2_000_000.0));
+        ask(&meter, &model).await.unwrap();
+        assert_settled(&meter);
+        used(&meter)
+    };
+    let of_zeros = counted(answer(0, 0)).await;
+    assert_eq!((of_zeros.unknown_requests, of_zeros.total_tokens()), (1, 0));
+    assert!((80..150).contains(&of_zeros.estimated_tokens), "{of_zeros:?}");
+    // The provider counts the answer alone.
+    let of_answer = counted(answer(0, 500)).await;
+    assert_eq!((of_answer.estimated_tokens, of_answer.counted_cost()), (550, Some(1_050.0)));
+    // It counts the request alone.
+    let of_request = counted(answer(70, 0)).await;
+    assert_eq!((of_request.tokens, of_request.unknown_requests), (Usage::new(70, 0), 0));
+    let estimated = of_zeros.estimated_tokens - 50;
+    assert_eq!(of_request.estimated_tokens, estimated);
+    assert!(of_request.counted_cost() > Some(70.0 + 60.0), "{of_request:?}");
+}
+
+#[tokio::test]
 async fn a_failed_request_counts_what_may_be_charged() {
     let meter = Meter::new();
     let refused = ModelError::Unauthorized { model: "m".into(), message: "no key".into() };
@@ -82,6 +106,29 @@ async fn a_failed_request_counts_what_may_be_charged() {
     ask(&meter, &model).await.unwrap_err();
     assert!(used(&meter).estimated_tokens > 2 * first.estimated_tokens, "{:?}", used(&meter));
     assert_settled(&meter);
+}
+
+#[tokio::test]
+async fn a_withheld_answer_and_a_failure_of_the_server_count_the_request() {
+    let (model, message) = ("m".to_owned(), "no".to_owned());
+    let refused = ModelError::Refused { model: model.clone(), message: message.clone() };
+    let status = |status| {
+        let (model, message) = (model.clone(), message.clone());
+        ModelError::Status { model, status, message, retry_after: None }
+    };
+    for (error, counted) in [
+        (refused, 50),
+        (status(500), 50),
+        (status(502), 50),
+        (status(503), 0),
+        (status(529), 0),
+        (status(404), 0),
+    ] {
+        let (meter, case) = (Meter::new(), error.to_string());
+        ask(&meter, &Scripted::new([error])).await.unwrap_err();
+        assert_eq!(used(&meter).estimated_tokens, counted, "{case}");
+        assert_settled(&meter);
+    }
 }
 
 #[tokio::test]
@@ -168,6 +215,37 @@ async fn a_refusal_says_which_budget_how_much_and_what_to_do() {
     assert_eq!(meter.usage(&agent(), "").used, meter.usage(&agent(), "2026-11-29").used);
     assert!(meter.forget(&agent(), "2026-11-29"));
     assert_eq!(meter.usage(&agent(), "2026-11-29").used, TotalUsage::default());
+}
+
+#[tokio::test]
+async fn a_request_whose_answer_has_no_limit_is_open_alone_where_tokens_or_cost_are_limited() {
+    let of = |budget: Budget| Meter::builder().budgets(move |_| vec![budget.clone()]).build();
+    let stalled = || Scripted::new([ScriptedReply::Stall]).with_price(Price::new(1.0, 1.0));
+    let unlimited = Request::new([Message::user("What is it?")]);
+    let (scope, limited) = (scope(), question());
+    for (budget, is_alone) in [
+        (Budget::unlimited().max_tokens(1_000_000), true),
+        (Budget::unlimited().max_cost(1_000.0), true),
+        (Budget::unlimited().max_requests(9), false),
+        (Budget::unlimited(), false),
+    ] {
+        for (first, second) in [(&unlimited, &unlimited), (&unlimited, &limited), (&limited, &unlimited)] {
+            let (meter, model) = (of(budget.clone()), stalled());
+            let mut ignored = |_| {};
+            let mut open = meter.respond(&scope, &model, first, Some(50), &mut ignored);
+            assert!(is_pending(&mut open).await);
+            let other = Scripted::new(["a", "b"]).with_price(Price::new(1.0, 1.0));
+            let answer = meter.respond(&scope, &other, second, Some(50), &mut |_| {}).await;
+            match answer {
+                Err(ModelError::Budget { exceeded, .. }) => assert!(is_alone && exceeded.is_passing()),
+                answer => assert!(!is_alone, "{budget:?}: {answer:?}"),
+            }
+            drop(open);
+            assert_eq!(used(&meter).unlimited_requests, 0);
+            meter.respond(&scope, &other, second, Some(50), &mut |_| {}).await.unwrap();
+            assert_settled(&meter);
+        }
+    }
 }
 
 #[tokio::test]

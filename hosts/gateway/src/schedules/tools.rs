@@ -61,7 +61,7 @@ async fn begin(store: &Store, claimed: &ClaimedFire, interrupting: &Cancellation
         match store.count_tool_run(session.clone(), job.as_str()).await {
             Ok(ReserveOutcome::Reserved) => return None,
             Ok(ReserveOutcome::Refused(exceeded)) => {
-                return Some(FireEnd::Failed(format!("the tool was not called: {exceeded}")));
+                return Some(FireEnd::Refused(format!("the tool was not called: {exceeded}")));
             }
             Err(error) => {
                 tracing::error!(%error, %job, "the run of a job cannot be counted; the store is tried again");

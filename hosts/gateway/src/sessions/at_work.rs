@@ -116,6 +116,10 @@ pub(super) async fn end(
             StopReason::Cancelled => {
                 (RunEnd::Cancelled, consumed, NewDelivery::answer(message, &result.summary, "cancelled"))
             }
+            StopReason::Budget => match failed(&result.summary, consumed) {
+                (RunEnd::Failed(reason), consumed, answer) => (RunEnd::Refused(reason), consumed, answer),
+                other => other,
+            },
             _ => failed(&result.summary, consumed),
         },
         Ok(End { result: None, consumed }) if inner.is_cancelled(run) => {

@@ -108,7 +108,14 @@ impl Store {
                 let job = request.job.as_deref();
                 let accounts = accounts::of_request(writing, &request.agents, request.session.as_ref(), job)?;
                 let periods = Periods::at(&budgets.timezone, writing.now)?;
-                if let Some(exceeded) = refuse(writing, &budgets, &accounts, &periods, &request.most)? {
+                if let Some(exceeded) = refuse(
+                    writing,
+                    &budgets,
+                    &accounts,
+                    &periods,
+                    Some(&request.most),
+                    request.session.as_ref(),
+                )? {
                     return Ok(ReserveOutcome::Refused(Box::new(exceeded)));
                 }
                 open(writing, &request, &accounts, &periods)?;
@@ -185,9 +192,9 @@ fn count_run(
 ) -> Result<Option<BudgetExceeded>, Fault> {
     let accounts = accounts::of_request(writing, &[], Some(session), job)?;
     let periods = Periods::at(&budgets.timezone, writing.now)?;
-    let run = counted(0, 1, 0.0, 0.0);
-    let refused = refuse(writing, budgets, &accounts, &periods, &run)?;
+    let refused = refuse(writing, budgets, &accounts, &periods, None, Some(session))?;
     if refused.is_none() {
+        let run = counted(0, 1, 0.0, 0.0);
         for account in &accounts {
             add(writing, account, [&*periods.day.name, &*periods.month.name], &run)?;
         }
@@ -195,13 +202,15 @@ fn count_run(
     Ok(refused)
 }
 
-/// Returns the first budget that a request or a run would pass. The owner is told of it, once in its period.
+/// Returns the first budget that a request would pass, or that is used up where a run begins: what is only reserved for others does not keep it
+/// from beginning. The owner is told of it, once in its period. In a session that is not the owner's, the refusal does not say what others use.
 fn refuse(
     writing: &Writing<'_>,
     budgets: &BudgetSettings,
     accounts: &[BudgetAccount],
     periods: &Periods,
-    wanted: &TotalUsage,
+    request: Option<&TotalUsage>,
+    session: Option<&SessionKey>,
 ) -> Result<Option<BudgetExceeded>, Fault> {
     for account in accounts {
         let Some(limits) = accounts::limits(writing.sql, budgets, account)? else { continue };
@@ -211,12 +220,21 @@ fn refuse(
                 continue;
             }
             let used = listed::used(writing.sql, account, &period.name)?;
-            let reserved = listed::reserved(writing.sql, account, &period.name)?;
-            if let Some(exceeded) = budget.exceeded(&account.shown(), &used, &reserved, wanted) {
+            let exceeded = match request {
+                Some(wanted) => {
+                    let reserved = listed::reserved(writing.sql, account, &period.name)?;
+                    budget.exceeded(&account.shown(), &used, &reserved, wanted)
+                }
+                None => budget.reached(&account.shown(), &used).next(),
+            };
+            if let Some(exceeded) = exceeded {
                 if !exceeded.is_passing() {
                     note_refusal(writing, account, period, &exceeded)?;
                 }
-                return Ok(Some(exceeded));
+                let is_of_others = matches!(account.kind, BudgetKind::Everything | BudgetKind::Agent);
+                let hides =
+                    is_of_others && session.is_some() && !accounts::are_owners(writing.sql, accounts)?;
+                return Ok(Some(if hides { exceeded.without_amounts() } else { exceeded }));
             }
         }
     }
@@ -258,12 +276,13 @@ fn open(
     periods: &Periods,
 ) -> Result<(), Fault> {
     let (tokens, cost) = (tokens(&request.most), cost(&request.most));
+    let is_unlimited = request.most.unlimited_requests > 0;
     writing
         .sql
         .prepare_cached(
-            "INSERT INTO budget_requests (id, day, month, tokens, cost) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO budget_requests (id, day, month, tokens, cost, is_unlimited) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![request.id, periods.day.name, periods.month.name, tokens, cost])?;
+        .execute(params![request.id, periods.day.name, periods.month.name, tokens, cost, is_unlimited])?;
     for account in accounts {
         writing
             .sql

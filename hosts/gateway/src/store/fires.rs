@@ -42,7 +42,7 @@ pub enum FireState {
     Cancelled,
     /// The process ended while its tool was at work; it is not repeated.
     Interrupted,
-    /// It was missed, and is not made up for.
+    /// It was missed, and is not made up for; or a budget did not allow it.
     Skipped,
 }
 
@@ -100,6 +100,8 @@ pub enum FireEnd {
     Done(Option<String>),
     /// It failed, for this reason.
     Failed(String),
+    /// A budget did not allow it, or its next request, for this reason. It counts as no failure.
+    Refused(String),
     /// It took longer than its time-out.
     Late(String),
     /// It was cancelled.
@@ -223,19 +225,21 @@ impl Store {
 
 /// The end of a fire, as the run of its message has it.
 fn end_of(writing: &Writing<'_>, fire: &Fire) -> Result<FireEnd, Fault> {
-    let sql = "SELECT runs.id, runs.state, runs.reason FROM inbox JOIN runs ON runs.id = inbox.run WHERE inbox.id = ?1";
+    let sql = "SELECT runs.id, runs.state, runs.reason, runs.is_refused FROM inbox JOIN runs ON runs.id = inbox.run WHERE inbox.id = ?1";
     let run = writing
         .sql
         .prepare_cached(sql)?
         .query_row(params![fire.message], |row| {
-            Ok((row.get::<_, RunId>(0)?, row.get::<_, RunState>(1)?, row.get::<_, Option<String>>(2)?))
+            let (run, state) = (row.get::<_, RunId>(0)?, row.get::<_, RunState>(1)?);
+            Ok((run, state, row.get::<_, Option<String>>(2)?, row.get::<_, bool>(3)?))
         })
         .optional()?;
     Ok(match (run, &fire.reason) {
-        (Some((_, RunState::Answered, _)), _) => FireEnd::Done(None),
+        (Some((_, RunState::Answered, _, _)), _) => FireEnd::Done(None),
         (_, Some(late)) => FireEnd::Late(late.clone()),
-        (Some((run, RunState::Failed, reason)), None) => {
-            FireEnd::Failed(reason.unwrap_or_else(|| format!("the run {run} failed")))
+        (Some((run, RunState::Failed, reason, is_refused)), None) => {
+            let reason = reason.unwrap_or_else(|| format!("the run {run} failed"));
+            if is_refused { FireEnd::Refused(reason) } else { FireEnd::Failed(reason) }
         }
         _ => FireEnd::Cancelled,
     })
@@ -250,6 +254,7 @@ fn finish(writing: &Writing<'_>, id: &FireId, end: FireEnd) -> Result<bool, Faul
     let (state, reason, result) = match end {
         FireEnd::Done(result) => (FireState::Done, None, result.map(cut)),
         FireEnd::Failed(reason) => (FireState::Failed, Some(cut(reason)), None),
+        FireEnd::Refused(reason) => (FireState::Skipped, Some(cut(reason)), None),
         FireEnd::Late(reason) => (FireState::Late, Some(cut(reason)), None),
         FireEnd::Cancelled => (FireState::Cancelled, None, None),
         FireEnd::Interrupted => {

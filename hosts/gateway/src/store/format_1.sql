@@ -40,6 +40,8 @@ CREATE TABLE runs (
     resumptions INTEGER NOT NULL DEFAULT 0,
     is_planned  INTEGER NOT NULL DEFAULT 0,
     reason      TEXT,
+    -- A budget did not allow it, or its next request.
+    is_refused  INTEGER NOT NULL DEFAULT 0,
     -- The answer, where another session asked.
     answer      TEXT,
     -- It was cancelled with the run of the session above, which does not hear of it.
@@ -267,7 +269,9 @@ CREATE TABLE budget_requests (
     day    TEXT NOT NULL,
     month  TEXT NOT NULL,
     tokens INTEGER NOT NULL,
-    cost   REAL NOT NULL
+    cost   REAL NOT NULL,
+    -- 1 if nothing limits its answer: it may use all that is left.
+    is_unlimited INTEGER NOT NULL CHECK (is_unlimited IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE budget_request_accounts (

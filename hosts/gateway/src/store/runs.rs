@@ -52,6 +52,8 @@ pub enum RunEnd {
     Answered,
     /// Without one, for this reason.
     Failed(String),
+    /// As failed, since a budget did not allow it, or its next request. A job does not count it as a failure.
+    Refused(String),
     /// It was cancelled.
     Cancelled,
 }
@@ -439,7 +441,7 @@ fn claim(writing: &Writing<'_>, max_running: u32, budgets: &BudgetSettings) -> R
     if let Some(exceeded) = budgets::begin_run(writing, budgets, &run, &message)? {
         let reason = format!("the run did not begin: {exceeded}");
         let answer = NewDelivery::answer(&message, &reason, "failed");
-        finish(writing, &run, RunEnd::Failed(reason), &[], answer, None)?;
+        finish(writing, &run, RunEnd::Refused(reason), &[], answer, None)?;
         return Ok(Begun::Refused);
     }
     Ok(Begun::Claimed(Box::new(Claimed { run, message })))
@@ -459,15 +461,18 @@ fn finish(
     if record.ended_at.is_some() {
         return Ok(false);
     }
+    let is_refused = matches!(end, RunEnd::Refused(_));
     let (state, reason) = match end {
         RunEnd::Answered => (RunState::Answered, None),
-        RunEnd::Failed(reason) => (RunState::Failed, Some(reason)),
+        RunEnd::Failed(reason) | RunEnd::Refused(reason) => (RunState::Failed, Some(reason)),
         RunEnd::Cancelled => (RunState::Cancelled, None),
     };
     writing
         .sql
-        .prepare_cached("UPDATE runs SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1")?
-        .execute(params![run, state, reason, writing.now])?;
+        .prepare_cached(
+            "UPDATE runs SET state = ?2, reason = ?3, is_refused = ?5, ended_at = ?4 WHERE id = ?1",
+        )?
+        .execute(params![run, state, reason, writing.now, is_refused])?;
     for id in consumed {
         writing
             .sql

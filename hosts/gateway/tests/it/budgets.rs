@@ -11,8 +11,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use toolkit_gateway::{
-    AccountBudget, BudgetFilter, BudgetKind, BudgetSettings, EventFilter, JobWork, MessageId, Moment, NewJob,
-    NewMessage, NewRequest, ReserveOutcome, Role, RunState, SessionKey, Store, StoreOptions,
+    AccountBudget, BudgetFilter, BudgetKind, BudgetSettings, EventFilter, FireState, JobWork, MessageId,
+    Moment, NewJob, NewMessage, NewRequest, ReserveOutcome, Role, RunEnd, RunState, SessionKey, Store,
+    StoreOptions,
 };
 use toolkit_models::{TotalUsage, Usage};
 
@@ -106,11 +107,24 @@ async fn each_budget_that_applies_to_a_request_is_checked() {
                 assert!(place.store.exhausted_budgets(None).await.unwrap().is_empty());
                 place.store.settle("r2", using(60, Some(0.3))).await.unwrap();
                 let refused = reserve(&place.store, request("r4", 1, 0.01)).await.unwrap_err();
-                let begin = format!("the budget of {named} for {name} is {used}, of which {used} are used");
+                // What others use is the owner's to know.
+                let is_of_others = named == "everything" || named.starts_with("agent");
+                let (begin, end) = if is_of_others {
+                    ("does not allow it".to_owned(), "ask the owner to raise it")
+                } else {
+                    (format!("is {used}, of which {used} are used"), "raise the budget")
+                };
+                let begin = format!("the budget of {named} for {name} {begin}");
                 assert!(refused.starts_with(&begin), "{section}: {refused}");
-                assert!(refused.ends_with(&format!("wait until {until}, or raise the budget")), "{refused}");
+                assert!(refused.ends_with(&format!("wait until {until}, or {end}")), "{refused}");
+                let events = place.store.events(0, EventFilter::default(), 1_000).await.unwrap();
+                let told = events.iter().rfind(|event| event.kind == "budget.exhausted").unwrap();
+                let whole = format!("the budget of {named} for {name} is {used}, of which {used} are used");
+                assert!(told.data["text"].as_str().unwrap().starts_with(&whole), "{told:?}");
                 let exhausted = place.store.exhausted_budgets(None).await.unwrap();
-                assert_eq!((exhausted.len(), &*exhausted[0].measure), (1, measure), "{section}");
+                // The session above counts as well.
+                let count = if named.starts_with("session") { 2 } else { 1 };
+                assert_eq!((exhausted.len(), &*exhausted[0].measure), (count, measure), "{section}");
                 // Whom no budget concerns goes on, but for that of everything.
                 let other = NewRequest::new("r5", using(1, Some(0.01)))
                     .with_session(SessionKey::main("other").unwrap());
@@ -203,7 +217,7 @@ async fn runs_are_counted_when_they_begin_and_refused_with_an_answer() {
     assert_eq!(run.state, RunState::Failed);
     assert!(
         reason.contains(
-            "the budget of everything for 2027-01-15 is 2 runs, of which 2 runs are used; wait until"
+            "the budget of everything for 2027-01-15 does not allow it; wait until 2027-01-16T00:00:00+00:00, or ask the owner"
         ),
         "{reason}"
     );
@@ -214,6 +228,58 @@ async fn runs_are_counted_when_they_begin_and_refused_with_an_answer() {
     place.accept("4", "four").await;
     assert_eq!(place.claim().await.message.external_id, "4");
     assert_eq!((everything(&place.store).await.day.runs, everything(&place.store).await.month.runs), (1, 3));
+}
+
+#[tokio::test]
+async fn a_run_begins_unless_what_is_used_is_at_a_limit() {
+    let place = Place::new().await;
+    place.store.set_budgets(budgets(json!({ "eachSession": { "day": { "tokens": 100 } } })));
+    let request = |id: &str| NewRequest::new(id, using(100, None)).with_session(key("ada"));
+    // An answer was longer than expected, and more is reserved than is left.
+    reserve(&place.store, request("r1")).await.unwrap();
+    place.store.settle("r1", using(20, None)).await.unwrap();
+    let rest = NewRequest::new("r2", using(80, None)).with_session(key("ada"));
+    reserve(&place.store, rest).await.unwrap();
+    place.store.set_budgets(budgets(json!({ "eachSession": { "day": { "tokens": 50 } } })));
+    let session = || place.store.count_tool_run(key("ada"), "j1");
+    assert_eq!(session().await.unwrap(), ReserveOutcome::Reserved);
+    assert!(place.store.exhausted_budgets(None).await.unwrap().is_empty());
+    place.store.settle("r2", using(30, None)).await.unwrap();
+    let ReserveOutcome::Refused(refused) = session().await.unwrap() else { panic!("it is at its limit") };
+    assert!(
+        !refused.is_passing() && refused.to_string().contains("is 50 tokens, of which 50 tokens are used")
+    );
+    assert_eq!(place.store.exhausted_budgets(None).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_refused_fire_is_no_failure_of_its_job() {
+    let mut place = Place::new().await;
+    place.store.set_budgets(budgets(json!({ "eachJob": { "day": { "runs": 1 } } })));
+    let id = place.store.add_job(job(prompt("go"))).await.unwrap().id;
+    let settled = async |place: &mut Place, claims: bool| {
+        place.clock.set(place.clock.now().after(std::time::Duration::from_secs(1)));
+        place.store.request_fire(&id, None).await.unwrap();
+        place.store.claim_fire().await.unwrap().unwrap();
+        match place.store.claim(10).await.unwrap() {
+            Some(claimed) => {
+                assert!(claims);
+                let failed = RunEnd::Refused("the budget is used up".to_owned());
+                place.store.finish(&claimed.run, failed, Vec::new(), Vec::new()).await.unwrap();
+            }
+            None => assert!(!claims),
+        }
+        place.store.settle_fires().await.unwrap();
+        let fire = place.store.fires(&id, None, 1).await.unwrap().swap_remove(0);
+        assert_eq!(fire.state, FireState::Skipped, "{fire:?}");
+        assert!(fire.reason.unwrap().contains("the budget "));
+    };
+    settled(&mut place, true).await;
+    for _ in 0..7 {
+        settled(&mut place, false).await;
+    }
+    let job = place.store.job(&id, None).await.unwrap().unwrap();
+    assert_eq!((job.failures, job.is_enabled), (0, true));
 }
 
 #[tokio::test]
@@ -347,7 +413,7 @@ async fn reading_changes_nothing_and_each_person_sees_their_own() {
         NewRequest::new(id, using(3, None)).with_session(session.clone()).with_job("j1")
     };
     reserve(&place.store, request("r1", &sub)).await.unwrap();
-    place.store.settle("r1", using(3, None)).await.unwrap();
+    place.store.settle("r1", using(5, None)).await.unwrap();
     reserve(&place.store, request("r2", &key("bob"))).await.unwrap_err();
     let seen = *place.store.last_event().borrow();
     let file = place.store.file().to_owned();

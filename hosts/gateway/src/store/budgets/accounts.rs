@@ -110,6 +110,13 @@ pub(super) fn of_request(
     Ok(accounts)
 }
 
+/// Returns true if the owner is the only person among the accounts of a session.
+pub(super) fn are_owners(connection: &Connection, accounts: &[BudgetAccount]) -> Result<bool, Fault> {
+    let Some(owner) = people::owner(connection)? else { return Ok(false) };
+    let mut people = accounts.iter().filter(|account| account.kind == BudgetKind::Person).peekable();
+    Ok(people.peek().is_some() && people.all(|person| person.name == owner))
+}
+
 /// Returns the limits of an account, if it has any.
 pub(super) fn limits<'a>(
     connection: &Connection,

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
-use toolkit_models::{Measure, TotalUsage};
+use toolkit_models::{BudgetExceeded, Measure, TotalUsage};
 
 use super::accounts::{self, BudgetAccount, BudgetKind};
 use super::periods::{Period, Periods};
@@ -66,7 +66,7 @@ pub struct BudgetUse {
     pub limits: UsageLimits,
 }
 
-/// A budget that has refused something.
+/// A budget that is used up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExhaustedBudget {
@@ -107,8 +107,7 @@ impl Store {
         .await
     }
 
-    /// Lists the budgets that have refused something in the day or the month of now, and would refuse it again: their limit was not raised.
-    /// Of a person, as [`account_budgets`](Self::account_budgets) lists theirs.
+    /// Lists the budgets of the day and the month of now whose limit is used up, at most 1,000. Of a person, as [`account_budgets`](Self::account_budgets) lists theirs.
     pub async fn exhausted_budgets(
         &self,
         seen_by: Option<String>,
@@ -117,28 +116,43 @@ impl Store {
         self.read(move |connection| {
             let reading = connection.unchecked_transaction()?;
             let periods = Periods::at(&budgets.timezone, now)?;
-            let sql = format!(
-                "WITH RECURSIVE {} SELECT kind, name, period, measure, most FROM budget_refusals
-                 WHERE period IN (?2, ?3) AND {SEEN} ORDER BY refused_at, kind, name LIMIT {MAX_LISTED}",
-                visible("?1")
-            );
-            let mut statement = reading.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![seen_by, periods.day.name, periods.month.name])?;
+            let filter = BudgetFilter { seen_by, ..BudgetFilter::default() };
             let mut exhausted = Vec::new();
-            while let Some(row) = rows.next()? {
-                let account = BudgetAccount { kind: row.get(0)?, name: row.get(1)? };
-                let (name, measure, most): (String, String, f64) = (row.get(2)?, row.get(3)?, row.get(4)?);
-                let period = if name == periods.day.name { &periods.day } else { &periods.month };
-                let Some(limits) = accounts::limits(&reading, &budgets, &account)? else { continue };
-                let limit = limit_of(period.limits(limits), &measure).filter(|limit| *limit <= most);
-                if let Some(limit) = limit {
-                    let (period, ends_at) = (name, period.end);
-                    exhausted.push(ExhaustedBudget { account, period, measure, limit, ends_at });
+            let mut after = None;
+            loop {
+                let page = BudgetFilter { after, limit: MAX_LISTED, ..filter.clone() };
+                let accounts = listed(&reading, &budgets, &periods, &page)?;
+                for account in &accounts {
+                    let Some(limits) = accounts::limits(&reading, &budgets, account)? else { continue };
+                    for period in [&periods.day, &periods.month] {
+                        let budget = period.budget(limits);
+                        if budget.is_limited() {
+                            let used = used(&reading, account, &period.name)?;
+                            let shown = account.shown();
+                            let reached = budget.reached(&shown, &used);
+                            exhausted.extend(reached.map(|reached| of_reached(account, period, &reached)));
+                        }
+                    }
+                }
+                after = accounts.last().cloned();
+                if after.is_none() || exhausted.len() >= MAX_LISTED as usize {
+                    break;
                 }
             }
+            exhausted.truncate(MAX_LISTED as usize);
             Ok(exhausted)
         })
         .await
+    }
+}
+
+fn of_reached(account: &BudgetAccount, period: &Period, reached: &BudgetExceeded) -> ExhaustedBudget {
+    ExhaustedBudget {
+        account: account.clone(),
+        period: period.name.clone(),
+        measure: name_of(reached.measure).to_owned(),
+        limit: reached.most,
+        ends_at: period.end,
     }
 }
 
@@ -231,11 +245,13 @@ pub(super) fn reserved(
     account: &BudgetAccount,
     period: &str,
 ) -> Result<TotalUsage, Fault> {
-    let sql = "SELECT count(*), total(tokens), total(cost) FROM budget_request_accounts JOIN budget_requests ON id = request
+    let sql = "SELECT count(*), total(tokens), total(cost), coalesce(sum(is_unlimited), 0) FROM budget_request_accounts JOIN budget_requests ON id = request
         WHERE kind = ?1 AND name = ?2 AND ?3 IN (day, month)";
     let found =
         connection.prepare_cached(sql)?.query_row(params![account.kind, account.name, period], |row| {
-            Ok(super::counted(row.get(0)?, 0, row.get(1)?, row.get(2)?))
+            let mut reserved = super::counted(row.get(0)?, 0, row.get(1)?, row.get(2)?);
+            reserved.unlimited_requests = row.get(3)?;
+            Ok(reserved)
         });
     Ok(found?)
 }
@@ -247,15 +263,5 @@ pub(super) fn name_of(measure: Measure) -> &'static str {
         Measure::Cost => "cost",
         Measure::Runs => "runs",
         _ => "requests",
-    }
-}
-
-fn limit_of(limits: &UsageLimits, measure: &str) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "no limit has 2^52 tokens")]
-    match measure {
-        "tokens" => limits.tokens.map(|tokens| tokens as f64),
-        "cost" => limits.cost,
-        "runs" => limits.runs.map(f64::from),
-        _ => None,
     }
 }

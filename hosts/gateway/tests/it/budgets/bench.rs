@@ -34,7 +34,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// With these sections of the configuration, and these answers of the model to the n-th of its requests.
+    /// With these sections of the configuration, where `model` has settings of the model, and these answers of the model to the n-th of its requests.
     pub(super) async fn start(
         sections: Value,
         answer: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static,
@@ -145,6 +145,9 @@ fn write(file: &Path, server: &Loopback, sections: &Value) {
         },
         "loopGuard": { "tell": 1_000, "ask": 1_000, "block": 1_000 },
     });
+    let mut sections = sections.clone();
+    let model = sections.as_object_mut().unwrap().remove("model").unwrap_or_else(|| json!({}));
+    configuration["models"]["local"].as_object_mut().unwrap().extend(model.as_object().unwrap().clone());
     configuration.as_object_mut().unwrap().extend(sections.as_object().unwrap().clone());
     std::fs::write(file, configuration.to_string()).unwrap();
 }
@@ -164,14 +167,17 @@ async fn run(directory: &tempfile::TempDir, clock: &Clock) -> Result<Gateway, Ga
 
 /// An answer of Chat Completions with its usage.
 fn chunks(delta: &Value, reason: &str) -> Answer {
+    chunks_with_usage(delta, reason, &json!({ "prompt_tokens": REPORTED.0, "completion_tokens": REPORTED.1 }))
+}
+
+fn chunks_with_usage(delta: &Value, reason: &str, usage: &Value) -> Answer {
     let chunk = |choices: Value, usage: Value| {
         let chunk = json!({ "id": "1", "object": "chat.completion.chunk", "model": "m", "choices": choices, "usage": usage });
         format!("data: {chunk}\n\n")
     };
-    let usage = json!({ "prompt_tokens": REPORTED.0, "completion_tokens": REPORTED.1 });
     let body = chunk(json!([{ "index": 0, "delta": delta }]), Value::Null)
         + &chunk(json!([{ "index": 0, "delta": {}, "finish_reason": reason }]), Value::Null)
-        + &chunk(json!([]), usage)
+        + &chunk(json!([]), usage.clone())
         + "data: [DONE]\n\n";
     Answer::bytes(200, body).with_header("content-type", "text/event-stream")
 }
@@ -181,10 +187,19 @@ pub(super) fn text(text: &str) -> Answer {
 }
 
 pub(super) fn call(number: usize, name: &str, arguments: &Value) -> Answer {
+    chunks(&calling(number, name, arguments), "tool_calls")
+}
+
+/// A call with the usage that the provider reports.
+pub(super) fn call_with_usage(number: usize, name: &str, arguments: &Value, usage: &Value) -> Answer {
+    chunks_with_usage(&calling(number, name, arguments), "tool_calls", usage)
+}
+
+fn calling(number: usize, name: &str, arguments: &Value) -> Value {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
     let call =
         json!({ "index": 0, "id": format!("call-{number}"), "type": "function", "function": function });
-    chunks(&json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
+    json!({ "role": "assistant", "tool_calls": [call] })
 }
 
 /// Returns true if a request has tools: it is of an agent, and not of a tool that asks the model.

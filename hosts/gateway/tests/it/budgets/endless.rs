@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit_gateway::{BudgetKind, JobWork, MessageId, Moment, NewJob, RunState, SessionKey};
+use toolkit_gateway::{BudgetKind, FireState, JobWork, MessageId, Moment, NewJob, RunState, SessionKey};
 use toolkit_loopback::{Answer, Request};
 
 use super::DAY;
-use super::bench::{Bench, TOKENS, call, is_of_agent, last_message, text};
+use super::bench::{Bench, TOKENS, call, call_with_usage, is_of_agent, last_message, text};
 use crate::agents::{in_time, until};
 use crate::common::START;
 use crate::schedules::every;
@@ -68,11 +68,13 @@ async fn a_run_ends_at_each_limit_and_says_which() {
             let run = bench.ended(bench.send(&ada(), "ada", "go on").await).await;
             let reason = run.reason.unwrap();
             assert_eq!(run.state, RunState::Failed, "{name} {period}: {reason}");
-            for part in [
-                format!("the budget of {of} for "),
-                format!(" is {shown}, of which "),
-                format!("wait until {until}, or raise"),
-            ] {
+            let is_of_others = name == "everything" || name.starts_with("agents");
+            let hidden = (" does not allow it; ".to_owned(), "ask the owner to raise it");
+            let (amounts, raise) =
+                if is_of_others { hidden } else { (format!(" is {shown}, of which "), "raise the budget") };
+            for part in
+                [format!("the budget of {of} for "), amounts, format!("wait until {until}, or {raise}")]
+            {
                 assert!(reason.contains(&part), "{name} {period}: {reason}");
             }
             assert_at_limit(&bench, MOST_TOKENS, &format!("{name} {period}")).await;
@@ -106,6 +108,8 @@ async fn a_job_ends_at_its_limit_and_others_go_on() {
         reason.contains(&format!("the budget of job `{job}` for 2027-01-15 is 30000 tokens")),
         "{reason}"
     );
+    assert_eq!(fires().await[0].state, FireState::Skipped, "{reason}");
+    assert_eq!(bench.store().job(&job, None).await.unwrap().unwrap().failures, 0);
     assert_at_limit(&bench, MOST_TOKENS, "a job").await;
     let run = bench.ended(bench.send(&ada(), "ada", "one answer").await).await;
     assert_eq!(run.state, RunState::Answered);
@@ -195,6 +199,30 @@ async fn runs_at_once_stop_within_one_request_of_the_limit_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn runs_at_once_with_answers_of_any_length_stop_within_one_request_of_the_limit() {
+    const LONG: u64 = 50_000;
+    let most = 3 * LONG + 30_000;
+    let section = json!({ "everything": { "day": { "tokens": most } } });
+    let model = json!({ "maxTokens": null });
+    let usage = json!({ "prompt_tokens": 100, "completion_tokens": LONG - 100 });
+    let bench = Bench::start(json!({ "budgets": section, "model": model }), move |_, number| {
+        call_with_usage(number, "cron", &json!({ "action": "list" }), &usage)
+    })
+    .await;
+    let mut sent = Vec::new();
+    for person in ["ada", "bob", "eve", "joe"] {
+        let session = SessionKey::person("main", person).unwrap();
+        sent.push(bench.send(&session, person, "go on").await);
+    }
+    for id in sent {
+        let reason = bench.ended(id).await.reason.unwrap();
+        assert!(reason.contains("wait until 2027-0"), "{reason}");
+    }
+    let (tokens, _, _) = bench.used(BudgetKind::Everything, "").await;
+    assert_eq!((tokens, bench.asked()), (4 * LONG, 4));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_on_after_restarts_stops_at_the_limit() {
     let section = json!({ "everything": { "day": { "tokens": MOST_TOKENS } } });
     let mut bench = Bench::start(json!({ "budgets": section }), endless).await;
@@ -217,7 +245,7 @@ async fn a_changed_configuration_changes_the_limits() {
     let limits = |tokens: u64| json!({ "budgets": { "everything": { "day": { "tokens": tokens } } } });
     let bench = Bench::start(limits(0), |_, _| text("Here.")).await;
     let run = bench.ended(bench.send(&ada(), "ada", "hello").await).await;
-    assert!(run.reason.unwrap().contains("is 0 tokens"));
+    assert!(run.reason.unwrap().contains("the budget of everything"));
     bench.configure(&limits(20_000));
     once(|| bench.store().budgets().everything.day.tokens == Some(20_000)).await;
     let run = bench.ended(bench.send(&ada(), "ada", "hello").await).await;

@@ -102,12 +102,16 @@ async fn a_budget_that_is_used_up_is_in_the_status_until_its_period_ends() {
     let message =
         NewMessage::new("test", "1", session.clone(), json!({ "text": "plain" })).with_person("ada");
     gateway.sessions.send(message).await.unwrap();
-    assert!(!gateway.reserve("r1", &session, 6).await);
-    assert!(!gateway.reserve("r2", &SessionKey::main("main").unwrap(), 11).await);
+    gateway.used("r1", &session, 5).await;
+    // Much is left of a budget that refuses one large request.
+    assert!(!gateway.reserve("r2", &SessionKey::main("main").unwrap(), 6).await);
     let exhausted = async |token: &str| gateway.get("/v1/status", token).await["exhaustedBudgets"].clone();
     let of_ada = json!({
         "kind": "person", "name": "ada", "period": "2027-01-15", "measure": "tokens", "limit": 5.0, "endsAt": 1_800_057_600_000_i64,
     });
+    assert_eq!(exhausted(&ada).await, json!([of_ada]));
+    assert_eq!(exhausted(&gateway.owner).await, json!([of_ada]));
+    gateway.used("r3", &SessionKey::main("main").unwrap(), 5).await;
     assert_eq!(exhausted(&ada).await, json!([of_ada]));
     assert_eq!(exhausted(&gateway.owner).await.as_array().unwrap().len(), 2);
     gateway.clock.set(toolkit_gateway::Moment(1_800_057_600_000));

@@ -47,7 +47,7 @@ pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
 /// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first.
 fn delegates(ctx: &ToolContext, session: &SessionKey) -> Vec<String> {
     let chain = ctx.caller().chain().count();
-    let of_session = ctx.extra_json(CHAIN).and_then(|count| count.as_u64());
+    let of_session = ctx.extra_json(CHAIN).and_then(serde_json::Value::as_u64);
     let of_session = of_session.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
     let delegates = ctx.caller().chain().take(chain.saturating_sub(of_session));
     let mut agents: Vec<String> = delegates.filter_map(|caller| caller.agent.clone()).collect();

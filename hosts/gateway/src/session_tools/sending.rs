@@ -47,10 +47,10 @@ impl SessionTools {
         };
         // A task of its own: if this call is dropped while the store commits, the guard ends the wait that is stored then.
         let tools = self.clone();
-        let sent = tokio::spawn(async move { tools.store_sent(send).await }).await;
-        let sent =
-            sent.map_err(|error| ToolError::unavailable(format!("the message was not sent: {error}")))?;
-        let (id, waiting) = match sent? {
+        let stored = tokio::spawn(async move { tools.store_sent(send).await }).await;
+        let stored =
+            stored.map_err(|error| ToolError::unavailable(format!("the message was not sent: {error}")))?;
+        let (id, waiting) = match stored? {
             Ok((SendStored::Sent { id, .. }, waiting)) => (id, waiting),
             Ok((SendStored::Again { id }, _)) => return self.sent(id).await.map_err(of_store),
             Ok((SendStored::Cycle(cycle), _)) => {

@@ -362,7 +362,12 @@ fn is_kept(store: Store) -> impl Fn(&str) -> bool + Send + Sync + 'static {
 fn follow(state: &HttpState, host: &Host) {
     let (agents, mut problems) = agents::listed(host);
     match budgets::of(&host.configuration()) {
-        Ok(budgets) => state.store().set_budgets(budgets),
+        Ok(budgets) => {
+            if let Ok(models) = host.models() {
+                problems.extend(budgets::problems(&budgets, &models));
+            }
+            state.store().set_budgets(budgets);
+        }
         Err(error) => problems.push(format!("the budgets of before still count: {error}")),
     }
     state.set_about(|about| {

@@ -37,12 +37,11 @@ impl OwnersTools {
     pub(super) fn admit(&self, tool: &Tool) -> bool {
         let is_allowed = |word: &str| self.others_may_use.contains(word);
         let source = match tool.source() {
-            Source::Core | Source::Runtime => true,
+            // A client's own are of the session that it is attached to.
+            Source::Core | Source::Runtime | Source::Client { .. } => true,
             Source::Plugin { id: name } | Source::Channel { name } => {
                 is_allowed(OF_PLUGINS) || is_allowed(name)
             }
-            // A client's own, of the session that it is attached to.
-            Source::Client { .. } => true,
             _ => is_allowed(OF_SERVERS),
         };
         source && tool.groups().all(|group| !OF_OWNER.contains(&group) || is_allowed(group))

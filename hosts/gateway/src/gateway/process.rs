@@ -66,7 +66,8 @@ impl Process {
         let of_nobody = || session.key.to_string();
         let seen_by = (!is_owners(&session)).then(|| session.person.clone().unwrap_or_else(of_nobody));
         let counts = self.0.store.counts(seen_by).await.map_err(of_store)?;
-        let is_ok = about.problems.is_empty();
+        let problems = state.problems().await.map_err(of_store)?;
+        let is_ok = problems.is_empty();
         Ok(GatewayStatus {
             version: about.version.clone(),
             health: if is_ok { "ok" } else { "degraded" }.to_owned(),
@@ -74,7 +75,7 @@ impl Process {
             sessions: counts.sessions,
             runs: counts.running + counts.waiting,
             queued: counts.queued,
-            problems: if is_owners(&session) { about.problems.clone() } else { Vec::new() },
+            problems: if is_owners(&session) { problems } else { Vec::new() },
             restart_enabled: self.may_restart(&session).is_ok(),
         })
     }

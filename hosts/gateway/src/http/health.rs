@@ -17,7 +17,7 @@ pub(super) fn routes() -> Router<HttpState> {
 /// Tells if all works, and no more: the request has no token.
 async fn health(State(state): State<HttpState>) -> Json<Value> {
     let is_readable = state.store().first_event().await.is_ok();
-    let is_ok = is_readable && state.about().problems.is_empty();
+    let is_ok = is_readable && state.problems().await.is_ok_and(|problems| problems.is_empty());
     Json(json!({ "status": if is_ok { "ok" } else { "degraded" } }))
 }
 
@@ -28,10 +28,11 @@ async fn status(
 ) -> Result<Json<Value>, Problem> {
     query.finish()?;
     let about = state.about();
+    let problems = state.problems().await?;
     let counts = state.store().counts(caller.seen_by()).await?;
     let exhausted = state.store().exhausted_budgets(caller.seen_by()).await?;
     let mut status = json!({
-        "status": if about.problems.is_empty() { "ok" } else { "degraded" },
+        "status": if problems.is_empty() { "ok" } else { "degraded" },
         "version": about.version,
         "startedAt": state.started_at(),
         "person": { "name": caller.name(), "role": caller.role(), "agent": caller.agent() },
@@ -43,7 +44,7 @@ async fn status(
         "exhaustedBudgets": exhausted,
     });
     if caller.is_manager() {
-        status["problems"] = about.problems.clone().into();
+        status["problems"] = problems.into();
         status["lastCleanUp"] = json!(state.store().last_clean_up());
         status["wrongTokens"] = state.people().wrong_tokens().into();
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use toolkit_agent::Transcripts;
 
-use crate::store::{Moment, Store};
+use crate::store::{Moment, Store, StoreError};
 use crate::{People, Sessions};
 
 /// An agent in a list.
@@ -119,6 +119,21 @@ impl HttpState {
     /// The facts.
     pub fn about(&self) -> Arc<About> {
         Arc::clone(&self.inner.about.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What does not work: the problems of [`about`](Self::about), and budgets of people who are not there.
+    pub async fn problems(&self) -> Result<Vec<String>, StoreError> {
+        let mut problems = self.about().problems.clone();
+        let budgets = self.store().budgets();
+        if !budgets.people.is_empty() {
+            let people = self.store().people().await?;
+            let is_nobodys = |name: &&String| !people.iter().any(|person| person.name == **name);
+            let of_nobody = budgets.people.keys().filter(is_nobodys);
+            problems.extend(of_nobody.map(|name| {
+                format!("`budgets.people.{name}` limits nobody: there is no person `{name}`; check the name")
+            }));
+        }
+        Ok(problems)
     }
 
     /// The sessions.

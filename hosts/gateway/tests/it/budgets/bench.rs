@@ -34,7 +34,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// With these sections of the configuration, where `model` has settings of the model, and these answers of the model to the n-th of its requests.
+    /// With these sections of the configuration, where `model` has settings of the model (null for none), and these answers of the model to the n-th of its requests.
     pub(super) async fn start(
         sections: Value,
         answer: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static,
@@ -147,7 +147,9 @@ fn write(file: &Path, server: &Loopback, sections: &Value) {
     });
     let mut sections = sections.clone();
     let model = sections.as_object_mut().unwrap().remove("model").unwrap_or_else(|| json!({}));
-    configuration["models"]["local"].as_object_mut().unwrap().extend(model.as_object().unwrap().clone());
+    let of_model = configuration["models"]["local"].as_object_mut().unwrap();
+    of_model.extend(model.as_object().unwrap().clone());
+    of_model.retain(|_, value| !value.is_null());
     configuration.as_object_mut().unwrap().extend(sections.as_object().unwrap().clone());
     std::fs::write(file, configuration.to_string()).unwrap();
 }
@@ -157,7 +159,7 @@ async fn run(directory: &tempfile::TempDir, clock: &Clock) -> Result<Gateway, Ga
         .user_file(directory.path().join("user/toolkit.json5"))
         .data_dir(directory.path().join("data"));
     let options = GatewayOptions::new().address("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap());
-    // The tools of this program that are linked need it, or what is not here.
+    // The linked tools of `agents` need it; those of other tests lack their services.
     let ledger = Ledger::new(directory.path());
     let host = |load| {
         Host::builder(load).with_toolkit(|toolkit| toolkit.leave_out_incomplete().shared_service(ledger))

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolkit_gateway::{BudgetKind, FireState, JobWork, MessageId, Moment, NewJob, RunState, SessionKey};
+use toolkit_gateway::{
+    BudgetKind, FireState, JobWork, MessageId, Moment, NewJob, Role, RunState, SessionKey,
+};
 use toolkit_loopback::{Answer, Request};
 
 use super::DAY;
@@ -238,6 +240,22 @@ async fn a_run_that_goes_on_after_restarts_stops_at_the_limit() {
     let (tokens, _, requests) = bench.used(BudgetKind::Everything, "").await;
     assert!(MOST_TOKENS.abs_diff(tokens) < TOKENS, "{tokens}");
     assert_eq!(u64::from(requests), bench.asked());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn budgets_that_limit_nothing_are_problems_of_the_status() {
+    let section = json!({ "people": { "ada": { "day": { "cost": 1.0 } } } });
+    let sections = |price| json!({ "budgets": section, "model": { "price": price } });
+    let bench = Bench::start(sections(json!(null)), |_, _| text("Here.")).await;
+    let problems = async || bench.gateway.state().problems().await.unwrap();
+    let found = problems().await;
+    assert!(found.len() == 2 && found[0].contains("`models.local.price`"), "{found:?}");
+    assert!(found[1].contains("there is no person `ada`"), "{found:?}");
+    bench.store().add_person("ada".to_owned(), Role::User, "main".to_owned()).await.unwrap();
+    assert_eq!(problems().await.len(), 1);
+    bench.configure(&sections(json!({ "input": 0.0, "output": 0.0 })));
+    once(|| bench.gateway.state().about().problems.is_empty()).await;
+    assert!(problems().await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

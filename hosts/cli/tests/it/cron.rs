@@ -1,7 +1,6 @@
 //! `cron next`: the times of an expression.
 
 #![cfg(all(target_os = "linux", feature = "gateway"))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::cron_rule::{NO_DIFFERENCE, compare};
 use crate::fixture::person::Person;

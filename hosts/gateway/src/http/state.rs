@@ -121,7 +121,7 @@ impl HttpState {
         Arc::clone(&self.inner.about.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What does not work: the problems of [`about`](Self::about), and budgets of people who are not there.
+    /// Faults: the problems of [`about`](Self::about), and budgets of people who are not there.
     pub async fn problems(&self) -> Result<Vec<String>, StoreError> {
         let mut problems = self.about().problems.clone();
         let budgets = self.store().budgets();

@@ -107,7 +107,7 @@ async fn each_budget_that_applies_to_a_request_is_checked() {
                 assert!(place.store.exhausted_budgets(None).await.unwrap().is_empty());
                 place.store.settle("r2", using(60, Some(0.3))).await.unwrap();
                 let refused = reserve(&place.store, request("r4", 1, 0.01)).await.unwrap_err();
-                // What others use is the owner's to know.
+                // The owner alone knows the use of others.
                 let is_of_others = named == "everything" || named.starts_with("agent");
                 let (begin, end) = if is_of_others {
                     ("does not allow it".to_owned(), "ask the owner to raise it")

@@ -17,12 +17,12 @@ pub(crate) fn of_test(test: &str, variable: &str, directory: &Path) -> Command {
 /// Runs a process to its end, or to a point that it is killed at. Returns true if it came to its end.
 #[allow(dead_code, reason = "the long tests kill at random times")]
 pub(crate) fn run(test: &str, variable: &str, directory: &Path, point: Option<&str>) -> bool {
-    let mut command = of_test(test, variable, directory);
+    let mut killed = of_test(test, variable, directory);
     if let Some(point) = point {
-        command.env(FAIL_POINT, point);
+        killed.env(FAIL_POINT, point);
     }
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!text.contains("panicked"), "{text}");
+    let output = killed.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{said}");
     output.status.success()
 }

@@ -1,7 +1,5 @@
 //! Tests that take minutes: a gateway that is killed 200 times at random times under load.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 #[path = "../it/process.rs"]
 mod process;
 #[path = "../it/random_kills/mod.rs"]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A sequence of numbers (SplitMix64).
+/// A sequence of numbers (`SplitMix64`).
 pub(super) struct Random(u64);
 
 impl Random {

@@ -258,16 +258,26 @@ impl Sessions {
     }
 
     async fn cancel_tree(&self, session: SessionKey, run: Option<RunId>) -> Result<bool, StoreError> {
+        // Carried out also if whoever asked for it has gone: runs that are noted as cancelled, and go on, would end in silence.
+        let cancelling = tokio::spawn(self.clone().cancel_all(session, run));
+        // It is over without a result where the runtime ends.
+        cancelling.await.unwrap_or(Ok(false))
+    }
+
+    async fn cancel_all(self, session: SessionKey, run: Option<RunId>) -> Result<bool, StoreError> {
         // Noted first: their conversations may not be open yet, and the process may end before the runs do.
         let cancelled = self.0.store.cancel_tree(session, run).await?;
+        self.0.cancelled().extend(cancelled.iter().map(|run| run.id.clone()));
+        let mut failed = None;
         for run in &cancelled {
-            self.cancel_noted(run).await?;
+            if let Err(error) = self.cancel_noted(run).await {
+                failed = Some(error);
+            }
         }
-        Ok(!cancelled.is_empty())
+        failed.map_or(Ok(!cancelled.is_empty()), Err)
     }
 
     async fn cancel_noted(&self, run: &RunRecord) -> Result<(), StoreError> {
-        self.0.cancelled().insert(run.id.clone());
         if let Some(conversation) = self.0.conversations.get(&run.session)
             && let Some(message) = self.0.store.message(run.message).await?
         {

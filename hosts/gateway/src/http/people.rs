@@ -36,8 +36,17 @@ async fn block(
 ) -> Result<Json<Value>, Problem> {
     caller.check_manager()?;
     let person = find(&state, path).await?;
-    state.people().block(&person.name).await?;
-    cancel_runs(&state, &person.name).await?;
+    // Carried out also if whoever asked for it has gone.
+    let blocking = {
+        let (state, name) = (state.clone(), person.name.clone());
+        tokio::spawn(async move {
+            state.people().block(&name).await?;
+            cancel_runs(&state, &name).await
+        })
+    };
+    blocking.await.unwrap_or_else(|_| {
+        Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the gateway is ending; look at the person again"))
+    })?;
     Ok(Json(json!(state.store().person(person.name).await?)))
 }
 

@@ -176,6 +176,8 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
         return Err(conversation.end_of(&other).map_or(Failure::Told(before), |_| Failure::AnsweredBefore));
     }
     give_back(inner, run, message, conversation).await?;
+    let limit = time_limit(inner, run, message).await?;
+    // From here on the conversation is at work, and nothing may fail before its end is known.
     let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
         Ok(receipt) => receipt,
@@ -188,7 +190,6 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
     if inner.is_cancelled(run) {
         conversation.cancel_message(&key);
     }
-    let limit = time_limit(inner, run, message).await?;
     let mut is_late = false;
     let ended = receipt.ended();
     tokio::pin!(ended);

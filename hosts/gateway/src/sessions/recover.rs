@@ -68,13 +68,7 @@ async fn next(inner: &Inner, record: &RunRecord) -> Result<Option<Message>, Stor
             return Ok(None);
         }
         if inner.is_cancelled(&record.id) {
-            // Where its transcript has an end already, that one counts.
-            let ended = at_work::end_in_transcript(inner, &record.id, &message).await;
-            if matches!(ended, Err(Failure::Interrupted)) {
-                return Ok(None);
-            }
-            at_work::end(inner, &record.id, &message, ended).await?;
-            inner.cancelled().remove(&record.id);
+            cancelled(inner, record, &message).await?;
             return Ok(None);
         }
         if inner.store.take_slot(&record.id, inner.options.max_runs).await? {
@@ -89,11 +83,33 @@ async fn next(inner: &Inner, record: &RunRecord) -> Result<Option<Message>, Stor
     match inner.store.resume(&record.id, inner.options.max_resumptions).await? {
         Resumption::Resumed { .. } => Ok(Some(message)),
         Resumption::Ended => Ok(None),
+        Resumption::Cancelled => {
+            cancelled(inner, record, &message).await?;
+            Ok(None)
+        }
         Resumption::TooOften { .. } => {
             too_often(inner, record, &message).await?;
             Ok(None)
         }
     }
+}
+
+/// Ends a run that was cancelled. Where its transcript has an end already, that one counts.
+async fn cancelled(inner: &Inner, record: &RunRecord, message: &Message) -> Result<(), StoreError> {
+    // As such it ends as cancelled where its transcript has no end.
+    inner.cancelled().insert(record.id.clone());
+    let ended = match at_work::end_in_transcript(inner, &record.id, message).await {
+        // The next start ends it.
+        Err(Failure::Interrupted) => return Ok(()),
+        // Nobody waits for it.
+        Err(Failure::Agent(_) | Failure::Told(_) | Failure::Passing(_)) => {
+            Ok(at_work::End { result: None, consumed: Vec::new() })
+        }
+        ended => ended,
+    };
+    at_work::end(inner, &record.id, message, ended).await?;
+    inner.cancelled().remove(&record.id);
+    Ok(())
 }
 
 /// Ends a run that was interrupted too often, with its answer if it ended just before the process did.

@@ -114,6 +114,8 @@ pub enum Resumption {
         /// How often.
         count: u32,
     },
+    /// It was cancelled, and has to end so, unless its transcript has another end already.
+    Cancelled,
     /// It is not in flight.
     Ended,
 }
@@ -373,9 +375,12 @@ impl Store {
             };
             let sql = "SELECT cancelled_at IS NOT NULL FROM runs WHERE id = ?1";
             let is_cancelled: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
-            if is_cancelled || visible::is_blocked(writing.sql, &record.session)? {
+            if visible::is_blocked(writing.sql, &record.session)? {
                 finish(writing, &run, RunEnd::Cancelled, &[], Vec::new(), None)?;
                 return Ok(Resumption::Ended);
+            }
+            if is_cancelled {
+                return Ok(Resumption::Cancelled);
             }
             let sql = "SELECT is_planned FROM runs WHERE id = ?1";
             let is_planned: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;

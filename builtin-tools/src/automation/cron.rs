@@ -155,25 +155,44 @@ pub async fn cron(
             if fields == JobFields::default() {
                 return Err(wrong("nothing to change is given: give the fields that are to change"));
             }
-            ctx.ask(question(&format!("Change the job {id}"), &fields)).await?;
+            let ask = question(&format!("Change the job {id}"), &fields);
+            ctx.ask(about(ask, service.list(ctx).await?, id)).await?;
             result.job = Some(service.update(ctx, id, fields).await?);
         }
         CronAction::List => result.jobs = Some(service.list(ctx).await?),
         CronAction::Runs => result.runs = Some(service.runs(ctx, named()?, MAX_RUNS).await?),
         CronAction::Remove => {
             let id = named()?;
-            ctx.ask(Ask::new(KIND, format!("Remove the job {id}")).with_pattern(id).before_acting()).await?;
+            let ask = Ask::new(KIND, format!("Remove the job {id}")).with_pattern(id).before_acting();
+            ctx.ask(about(ask, service.list(ctx).await?, id)).await?;
             service.remove(ctx, id).await?;
             result.removed = Some(id.to_owned());
         }
         CronAction::Run => {
             let id = named()?;
-            ctx.ask(Ask::new(KIND, format!("Run the job {id} now")).with_pattern(id).before_acting()).await?;
+            let ask = Ask::new(KIND, format!("Run the job {id} now")).with_pattern(id).before_acting();
+            ctx.ask(about(ask, service.list(ctx).await?, id)).await?;
             service.run(ctx, id).await?;
             result.requested = Some(id.to_owned());
         }
     }
     Ok(Json(result))
+}
+
+/// The question with the job as it is: a person cannot know it by its id.
+fn about(ask: Ask, jobs: Vec<JobInfo>, id: &str) -> Ask {
+    let Some(job) = jobs.into_iter().find(|job| job.id == id) else { return ask };
+    let work = match (job.prompt, job.tool) {
+        (Some(prompt), _) => prompt,
+        (None, Some(tool)) => {
+            let arguments = job.arguments.map(serde_json::Value::Object).unwrap_or_default();
+            format!("{tool} {arguments}")
+        }
+        (None, None) => String::new(),
+    };
+    ask.with_text("in session", job.session_key)
+        .with_text("at present", job.schedule)
+        .with_text("work so far", work)
 }
 
 /// The words for a call's action, which precede the job.

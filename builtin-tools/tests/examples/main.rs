@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod document;
+#[cfg(feature = "sessions")]
+mod sessions;
 mod tools;
 
 extern crate self as examples;
@@ -89,6 +91,10 @@ impl House {
             .leave_out_incomplete();
         #[cfg(feature = "web")]
         let builder = builder.shared_service::<dyn toolkit_http::Resolver>(std::sync::Arc::new(Nowhere));
+        #[cfg(feature = "sessions")]
+        let builder = builder.shared_service::<dyn builtin_tools::sessions::SessionService>(
+            std::sync::Arc::new(sessions::NoSessions),
+        );
         let builder = tools::others().into_iter().fold(builder, toolkit::Builder::tool);
         let builder = approver.into_iter().fold(builder, toolkit::Builder::approver);
         builder.build().unwrap()

@@ -86,6 +86,10 @@ async fn sessions_send() {}
 #[tool(group = "sessions")]
 async fn sessions_spawn() {}
 
+/// Lists agents.
+#[tool(group = "sessions", read_only)]
+async fn agents_list() {}
+
 /// Sends a message.
 #[tool(group = "messaging", asks)]
 async fn message(ctx: &ToolContext, target: String) -> Result<(), ToolError> {
@@ -118,6 +122,12 @@ pub(crate) fn arguments(tool: &str, argument: &str) -> Value {
         "browser" => json!({ "action": "navigate", "url": argument }),
         "web_search" => json!({ "query": "weather" }),
         "message" => json!({ "target": argument }),
+        #[cfg(feature = "sessions")]
+        "sessions_history" => json!({ "sessionKey": "agent:main:main" }),
+        #[cfg(feature = "sessions")]
+        "sessions_send" => json!({ "sessionKey": "agent:main:main", "message": "hello" }),
+        #[cfg(feature = "sessions")]
+        "sessions_spawn" => json!({ "prompt": "look" }),
         _ => json!({}),
     }
 }

@@ -212,7 +212,8 @@ async fn a_session_is_named_once() {
 
 #[tokio::test]
 async fn only_tools_that_act_ask() {
-    let bench = Bench::new(true, &json!({ "*": "ask" }));
+    let rules = json!({ "sessions_send": "ask", "sessions_spawn": "ask", "gateway": "ask" });
+    let bench = Bench::new(true, &rules);
     for (tool, arguments) in [
         ("sessions_send", json!({ "sessionKey": "k", "message": "x" })),
         ("sessions_spawn", json!({ "prompt": "x" })),

@@ -44,17 +44,14 @@ pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
     caller_in(caller, &job.session).with_extra(FIRE, json!({ "name": fire, "replyTo": job.reply_to }))
 }
 
-/// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first.
+/// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first. A delegate without a name of its own is
+/// the agent of the session, with the limits of sub-agents.
 fn delegates(ctx: &ToolContext, session: &SessionKey) -> Vec<String> {
     let chain = ctx.caller().chain().count();
     let of_session = ctx.extra_json(CHAIN).and_then(serde_json::Value::as_u64);
     let of_session = of_session.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
     let delegates = ctx.caller().chain().take(chain.saturating_sub(of_session));
-    let mut agents: Vec<String> = delegates.filter_map(|caller| caller.agent.clone()).collect();
-    agents.dedup();
-    // A delegate without a name of its own is the same agent.
-    agents.pop_if(|agent| agent == session.agent());
-    agents
+    delegates.map(|caller| caller.agent.clone().unwrap_or_else(|| session.agent().to_owned())).collect()
 }
 
 /// The name of the fire for whose job a tool is called.

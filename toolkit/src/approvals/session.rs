@@ -190,7 +190,8 @@ mod tests {
         assert!(!allowed.covers_at(day, &grounds(), &ask("a")));
         assert!(allowed.covers_at(day, &grounds(), &ask("b")));
         assert!(!allowed.covers_at(next, &grounds(), &ask("b")));
-        assert_eq!((allowed.lock().all.len(), allowed.lock().bytes), (0, 0));
+        let table = allowed.lock();
+        assert_eq!((table.all.len(), table.bytes), (0, 0));
     }
 
     #[test]

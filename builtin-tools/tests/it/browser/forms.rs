@@ -51,7 +51,7 @@ async fn a_form_is_filled_and_sent() {
     assert!(page(&chosen).contains("Selected: Medium"), "{chosen}");
     text(&house, "select", json!({ "selector": "[name=extra]", "values": ["Salt", "Oil"] })).await;
 
-    let quick = json!({ "selector": "[name=size]", "values": ["Huge"], "timeout_ms": 100 });
+    let quick = json!({ "selector": "[name=size]", "values": ["Huge"], "timeout_ms": 2_000 });
     let failed = error(&house, "select", quick).await;
     assert!(
         failed.message().contains("there is no option Huge; the options are: Small, Medium, Large"),

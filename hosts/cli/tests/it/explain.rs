@@ -77,7 +77,7 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let user = tempfile::tempdir().unwrap();
     std::fs::write(
         user.path().join("toolkit.json5"),
-        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'sessions_list'] } },\n  },\n}\n",
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodes'] } },\n  },\n}\n",
     )
     .unwrap();
     let run = |args: &[&str]| {
@@ -95,21 +95,21 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
 
     // Of a tool that is to come, too.
-    let kid = run(&["explain", "tool", "sessions_list", "--agent", "kid"]);
+    let kid = run(&["explain", "tool", "nodes", "--agent", "kid"]);
     assert!(kid.code == 5 && kid.err.is_empty(), "{kid:?}");
     assert_eq!(
         kid.out.lines().next().unwrap(),
-        "sessions_list is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        "nodes is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
     );
-    let json = run(&["explain", "tool", "sessions_list", "--agent", "kid", "-o", "json"]);
+    let json = run(&["explain", "tool", "nodes", "--agent", "kid", "-o", "json"]);
     let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
     // Nobody else is denied it, and there is none all the same.
-    let anybody = run(&["explain", "tool", "sessions_spawn"]);
+    let anybody = run(&["explain", "tool", "delegate"]);
     assert!(anybody.code == 3 && anybody.err.is_empty(), "{anybody:?}");
     assert!(anybody.out.starts_with(
-        "sessions_spawn is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
+        "delegate is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
     ));
     // A tool that is to come is no mistake in a list.
     let nodes = run(&["explain", "tool", "nodes"]);

@@ -93,13 +93,12 @@ impl Agents for ConfiguredAgents {
     }
 }
 
-/// Returns the caller under the name of its agent, below those of the sessions above it: another agent gets no more than these may.
+/// Returns the caller under the name of its agent, below those of the sessions above it: it gets no more than these may, and no more than
+/// sub-agents, also where it is the same agent.
 fn below(mut caller: Caller, session: &SessionRecord, configured: &[String]) -> Caller {
     let named = |agent: &str| configured.iter().any(|name| name == agent).then(|| agent.to_owned());
     let outermost_first = session.agents_above.iter().rev().map(String::as_str);
-    let mut agents: Vec<&str> = outermost_first.chain([session.key.agent()]).collect();
-    agents.dedup();
-    for (place, agent) in agents.into_iter().enumerate() {
+    for (place, agent) in outermost_first.chain([session.key.agent()]).enumerate() {
         if place > 0 {
             caller = caller.delegated();
         }
@@ -181,9 +180,9 @@ mod tests {
         let configured = ["boss", "kid", "main"].map(str::to_owned);
         for (above, expected) in [
             (&[][..], &[Some("boss")][..]),
-            (&["boss"], &[Some("boss")]),
+            (&["boss"], &[Some("boss"), Some("boss")]),
             (&["kid"], &[Some("boss"), Some("kid")]),
-            (&["kid", "kid", "unnamed"], &[Some("boss"), Some("kid"), None]),
+            (&["kid", "kid", "unnamed"], &[Some("boss"), Some("kid"), Some("kid"), None]),
             (&["kid", "boss"], &[Some("boss"), Some("kid"), Some("boss")]),
         ] {
             let caller = below(marked(Caller::new(), true), &session(above), &configured);

@@ -7,9 +7,10 @@ use toolkit::{CallOptions, ToolCall};
 
 use super::agents::ConfiguredAgents;
 use crate::budgets;
-use crate::caller_of_job;
+use crate::people::is_owners;
 use crate::schedules::{ToolJobError, ToolJobs};
 use crate::store::{Job, JobWork, Store};
+use crate::{AgentError, caller_of_job};
 
 /// The tools of a host, for the jobs of its sessions.
 pub(super) struct ConfiguredTools {
@@ -34,7 +35,17 @@ impl ToolJobs for ConfiguredTools {
             return Err(ToolJobError(format!("the session `{}` of the job was removed", job.session)));
         };
         // With the rights of the session's person, as an agent there would have them.
-        let caller = self.agents.caller(&session).map_err(|error| ToolJobError(error.0))?;
+        let caller = self.agents.caller(&session).map_err(|AgentError(reason)| {
+            if is_owners(&session) {
+                return ToolJobError(reason);
+            }
+            // It may name files and agents.
+            tracing::error!(job = %job.id, session = %session.key, %reason, "a job cannot be done");
+            ToolJobError(format!(
+                "the tool cannot be called at present; the owner finds the reason in the log of the gateway, under the job {}",
+                job.id
+            ))
+        })?;
         let caller = caller_of_job(budgets::counted_in(caller, &session.key, Some(&job.id)), job);
         let toolbox = self.agents.host().toolbox(&caller).await;
         let call = ToolCall::new(format!("job-{}", job.id), tool.clone(), arguments.clone());

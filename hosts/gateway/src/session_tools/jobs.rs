@@ -99,14 +99,17 @@ impl StoredJobs {
         if !is_own || key.agent() != calling.key.agent() {
             return Err(unknown());
         }
+        if self.may_send(calling, &record).await? { Ok(key) } else { Err(unknown()) }
+    }
+
+    /// Returns true if a session may send to another one of its person.
+    async fn may_send(&self, calling: &SessionRecord, to: &SessionRecord) -> Result<bool, ToolError> {
         let settings = match &self.1 {
             Some(sessions) => sessions.directory().await.settings(),
             None => SessionSettings::default(),
         };
-        match may_send(&self.0, &settings, calling, &record).await.map_err(of_store)? {
-            Sending::Allowed => Ok(key),
-            Sending::AllowedUnnamed | Sending::Forbidden | Sending::OtherPerson => Err(unknown()),
-        }
+        let sending = may_send(&self.0, &settings, calling, to).await.map_err(of_store)?;
+        Ok(matches!(sending, Sending::Allowed))
     }
 
     /// A job that the calling session has.
@@ -120,23 +123,33 @@ impl StoredJobs {
         })
     }
 
-    /// A job that the calling session has, and that the caller may change: a sub-agent changes the work of no agent above it.
+    /// A job that the calling session has, and that the caller may change, remove or run: a sub-agent none of an agent above it, and no session one
+    /// of another agent to which it may not send.
     async fn changeable(&self, ctx: &ToolContext, id: &str) -> Result<Job, ToolError> {
         let job = self.job(ctx, id).await?;
         let calling = calling(&self.0, ctx).await?;
         let delegates = delegates(ctx, &calling.key);
+        let session = self.0.session(job.session.clone()).await.map_err(of_store)?;
         if calling.parent.is_none() && delegates.is_empty() {
-            return Ok(job);
+            if job.session.agent() == calling.key.agent() {
+                return Ok(job);
+            }
+            return match session {
+                Some(session) if self.may_send(&calling, &session).await? => Ok(job),
+                _ => Err(wrong(format!(
+                    "the job is of the agent `{}`, to whose session this one may not send; the owner changes it on the command line",
+                    job.session.agent()
+                ))),
+            };
         }
         let is_below = self.0.is_in_tree(job.session.clone(), calling.key.clone()).await.map_err(of_store)?;
-        let session = self.0.session(job.session.clone()).await.map_err(of_store)?;
         let is_of_delegate = job.session != calling.key
             && session.is_some_and(|session| session.agents_above.starts_with(&delegates));
         if is_below && (delegates.is_empty() || is_of_delegate) {
             return Ok(job);
         }
         Err(wrong(
-            "a sub-agent changes only jobs of its own session and of those below; report what is to change",
+            "a sub-agent changes, removes and runs only jobs of its own session and of those below; report what is to be done",
         ))
     }
 
@@ -166,13 +179,13 @@ impl StoredJobs {
     }
 
     async fn remove(&self, ctx: &ToolContext, id: &str) -> Result<(), ToolError> {
-        let job = self.job(ctx, id).await?;
+        let job = self.changeable(ctx, id).await?;
         self.0.remove_job(&job.id, job.person).await.map_err(of_store)?;
         Ok(())
     }
 
     async fn request(&self, ctx: &ToolContext, id: &str) -> Result<(), ToolError> {
-        let job = self.job(ctx, id).await?;
+        let job = self.changeable(ctx, id).await?;
         self.0.request_fire(&job.id, job.person).await.map_err(of_store)
     }
 

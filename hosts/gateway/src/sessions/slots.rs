@@ -41,11 +41,12 @@ impl Slots {
     ) -> Result<(), StoreError> {
         let Some(inner) = self.inner.upgrade() else { return Ok(()) };
         let Some(run) = inner.store.run_in_flight(session.clone()).await? else { return Ok(()) };
+        let before: Vec<RunId> = self.waiting().keys().cloned().collect();
         let in_flight = inner.store.runs_in_flight().await?;
         {
             let mut waiting = self.waiting();
             // Questions of runs that were cancelled may never end.
-            waiting.retain(|id, _| in_flight.iter().any(|run| run.id == *id));
+            waiting.retain(|id, _| !before.contains(id) || in_flight.iter().any(|run| run.id == *id));
             let waits = waiting.entry(run.id.clone()).or_default();
             waits.of_sessions.insert(of_session.to_owned());
             waits.digests.insert(digest.to_owned());

@@ -106,8 +106,16 @@ async fn a_list_is_narrowed_and_has_messages() {
     let ada = &listed["sessions"][0];
     assert_eq!((&ada["sessionKey"], &ada["messageCount"]), (&json!(person("ada")), &json!(4)));
     assert_eq!((&ada["kind"], &ada["status"]), (&json!("direct"), &json!("idle")));
-    let texts: Vec<_> = ada["messages"].as_array().unwrap().iter().map(|message| &message["text"]).collect();
-    assert_eq!(texts, ["plain two", "answer to plain two"]);
+    // The agent of the owner reads them as what they are: words of somebody else.
+    let texts = ada["messages"].as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap());
+    for (text, expected) in texts.zip(["plain two", "answer to plain two"]) {
+        assert!(
+            text.starts_with("<untrusted-content-") && text.contains("another person's session"),
+            "{text}"
+        );
+        assert_eq!(text.lines().nth(3), Some(expected), "{text}");
+    }
+    assert_eq!(ada["messages"].as_array().unwrap().len(), 2);
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(keys(&list(json!({ "filter": "active" })).await), [""; 0]);
     let id = bench.tell(&key("other"), super::call("hold", &json!({ "id": "x" }))).await;

@@ -106,10 +106,10 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
     // Nobody else is denied it, and there is none all the same.
-    let anybody = run(&["explain", "tool", "delegate"]);
+    let anybody = run(&["explain", "tool", "message"]);
     assert!(anybody.code == 3 && anybody.err.is_empty(), "{anybody:?}");
     assert!(anybody.out.starts_with(
-        "delegate is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
+        "message is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
     ));
     // A tool that is to come is no mistake in a list.
     let nodes = run(&["explain", "tool", "nodes"]);

@@ -115,7 +115,8 @@ async fn a_session_that_a_delegate_begins_stands_below_the_agent_of_the_delegate
     let delegate = |caller: &Caller, agent: &str| caller.delegated().with_agent(agent).with_session("d");
     let main = caller_in(caller, &key("main"));
     assert_eq!(spawn(&main, "other").await.agents_above, ["main"]);
-    assert_eq!(spawn(&main.delegated().with_session("d"), "other").await.agents_above, ["main"]);
+    // A delegate without a name of its own is the same agent, with the limits of sub-agents.
+    assert_eq!(spawn(&main.delegated().with_session("d"), "other").await.agents_above, ["main", "main"]);
     let kid = delegate(&main, "kid");
     let sub = spawn(&delegate(&kid, "toddler"), "main").await;
     assert_eq!(sub.agents_above, ["toddler", "kid", "main"]);

@@ -27,6 +27,8 @@ impl Store {
     /// Counts what there is; of a person, in the sessions that they see.
     pub async fn counts(&self, seen_by: Option<String>) -> Result<Counts, StoreError> {
         self.read(move |connection| {
+            // One state of the store: what goes on between two counts would be in none of them.
+            let connection = connection.unchecked_transaction()?;
             let tree = visible("?1");
             let count = |of: &str| {
                 let sql = format!("WITH RECURSIVE {tree} SELECT count(*) FROM {of}");

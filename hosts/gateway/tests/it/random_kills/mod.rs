@@ -77,7 +77,7 @@ impl Place {
             fs::create_dir(self.file(name)).unwrap();
         }
         let configuration = json!({
-            "models": { "local": { "baseUrl": model, "model": "m", "contextTokens": 16_000 } },
+            "models": { "local": { "baseUrl": model, "model": "m", "contextTokens": 1_000_000 } },
             "permission": { "cron": "allow", "sessions_spawn": "allow", "sessions_send": "allow" },
             "sessions": { "maxQueued": 10_000 },
         });

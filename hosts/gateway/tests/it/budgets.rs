@@ -163,7 +163,7 @@ async fn a_period_begins_anew_in_its_time_zone() {
 }
 
 #[tokio::test]
-async fn what_a_request_used_counts_in_the_period_in_which_it_began() {
+async fn a_request_counts_in_the_period_in_which_it_began() {
     let place = Place::new().await;
     reserve(&place.store, NewRequest::new("r1", using(100, None))).await.unwrap();
     place.clock.set(Moment(START.0 + DAY));

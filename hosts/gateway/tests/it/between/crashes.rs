@@ -1,7 +1,6 @@
 //! A process that is killed while a session sends to one and begins another: each happens once, and the result arrives.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 use toolkit_gateway::{
@@ -12,10 +11,10 @@ use toolkit_gateway::{
 use super::{Settings, begin, call, key, model, send};
 use crate::agents::{Ledger, in_time, until};
 use crate::common::target;
+use crate::process;
 
 /// Tells the child that it is one, and where it works.
 const PLACE: &str = "TOOLKIT_TEST_BETWEEN";
-const FAIL_POINT: &str = "TOOLKIT_FAIL_POINT";
 
 /// Points, and a pass of each.
 const POINTS: &[(&str, u32)] = &[
@@ -71,18 +70,7 @@ async fn process_to_be_killed() {
 }
 
 fn child(directory: &Path, point: Option<&str>) -> bool {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "between::crashes::process_to_be_killed", "--nocapture"])
-        .env(PLACE, directory)
-        .env_remove(FAIL_POINT);
-    if let Some(point) = point {
-        command.env(FAIL_POINT, point);
-    }
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!text.contains("panicked"), "{text}");
-    output.status.success()
+    process::run("between::crashes::process_to_be_killed", PLACE, directory, point)
 }
 
 #[tokio::test]

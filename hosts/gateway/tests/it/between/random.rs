@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whoever_sends_to_whom_every_run_ends(plans in prop::collection::vec((0..AGENTS.len(), plans()), 1..=4), slots in 1_u32..=2) {
+    fn every_run_ends_for_random_sends_between_sessions(plans in prop::collection::vec((0..AGENTS.len(), plans()), 1..=4), slots in 1_u32..=2) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         runtime.unwrap().block_on(async {
             let bench = Bench::new(slots).await;

@@ -41,7 +41,7 @@ async fn a_message_is_read_as_one_of_another_session_that_is_not_from_the_user()
 }
 
 #[tokio::test]
-async fn whoever_does_not_wait_is_told_at_once() {
+async fn a_send_without_a_wait_is_accepted_at_once() {
     let bench = Bench::new(1).await;
     let answer = bench.answer(&key("main"), send(&key("other"), "plain hello", 0)).await;
     assert!(answer.contains(r#""outcome": "accepted""#), "{answer}");
@@ -115,7 +115,7 @@ async fn a_label_names_a_session_of_the_same_person() {
 }
 
 #[tokio::test]
-async fn what_a_person_may_not_see_is_told_as_what_is_not_there() {
+async fn a_hidden_session_is_answered_as_one_that_is_not_there() {
     let bench = Bench::new(1).await;
     let mut answers = Vec::new();
     for to in [person("bob"), key("main"), person("nobody")] {

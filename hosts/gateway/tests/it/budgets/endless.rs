@@ -15,8 +15,8 @@ use crate::agents::{in_time, until};
 use crate::common::START;
 use crate::schedules::every;
 
-const MOST_TOKENS: u64 = 30_000;
-const MOST_COST: f64 = 0.03;
+const MAX_TOKENS: u64 = 30_000;
+const MAX_COST: f64 = 0.03;
 /// The time between two looks at what is not in the store.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -50,8 +50,8 @@ async fn assert_at_limit(bench: &Bench, most: u64, case: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_at_each_limit_and_says_which() {
     let limits = [
-        ("day", json!({ "tokens": MOST_TOKENS }), "30000 tokens", "2027-01-16T00:00:00+00:00"),
-        ("month", json!({ "cost": MOST_COST }), "0.03 of cost", "2027-02-01T00:00:00+00:00"),
+        ("day", json!({ "tokens": MAX_TOKENS }), "30000 tokens", "2027-01-16T00:00:00+00:00"),
+        ("month", json!({ "cost": MAX_COST }), "0.03 of cost", "2027-02-01T00:00:00+00:00"),
     ];
     for (name, of) in [
         ("everything", "everything"),
@@ -79,7 +79,7 @@ async fn a_run_ends_at_each_limit_and_says_which() {
             {
                 assert!(reason.contains(&part), "{name} {period}: {reason}");
             }
-            assert_at_limit(&bench, MOST_TOKENS, &format!("{name} {period}")).await;
+            assert_at_limit(&bench, MAX_TOKENS, &format!("{name} {period}")).await;
             // The person has it as the answer.
             let sent = bench.store().deliveries_of(&run.id).await.unwrap();
             assert_eq!(sent[0].body["text"], json!(reason));
@@ -87,14 +87,14 @@ async fn a_run_ends_at_each_limit_and_says_which() {
             let bench = bench.restart(Duration::ZERO).await;
             let run = bench.ended(bench.send(&ada(), "ada", "go on").await).await;
             assert_eq!(run.state, RunState::Failed, "{name} {period}");
-            assert_at_limit(&bench, MOST_TOKENS, &format!("{name} {period} again")).await;
+            assert_at_limit(&bench, MAX_TOKENS, &format!("{name} {period} again")).await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_ends_at_its_limit_and_others_go_on() {
-    let section = json!({ "eachJob": { "day": { "tokens": MOST_TOKENS } } });
+    let section = json!({ "eachJob": { "day": { "tokens": MAX_TOKENS } } });
     let bench = Bench::start(json!({ "budgets": section }), |request, number| {
         let is_person = last_message(request)["content"].to_string().contains("one answer");
         if is_person { text("Here.") } else { endless(request, number) }
@@ -112,7 +112,7 @@ async fn a_job_ends_at_its_limit_and_others_go_on() {
     );
     assert_eq!(fires().await[0].state, FireState::Skipped, "{reason}");
     assert_eq!(bench.store().job(&job, None).await.unwrap().unwrap().failures, 0);
-    assert_at_limit(&bench, MOST_TOKENS, "a job").await;
+    assert_at_limit(&bench, MAX_TOKENS, "a job").await;
     let run = bench.ended(bench.send(&ada(), "ada", "one answer").await).await;
     assert_eq!(run.state, RunState::Answered);
 }
@@ -144,7 +144,7 @@ async fn no_more_runs_begin_than_each_limit_has() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_asks_the_model_is_refused_at_the_limit() {
     for through in ["page", "picture", "task"] {
-        let section = json!({ "everything": { "day": { "tokens": MOST_TOKENS } } });
+        let section = json!({ "everything": { "day": { "tokens": MAX_TOKENS } } });
         let bench = Bench::start(json!({ "budgets": section }), move |request, number| {
             if !is_of_agent(request) {
                 return text("{\"answer\": \"at nine\"}");
@@ -172,7 +172,7 @@ async fn a_tool_that_asks_the_model_is_refused_at_the_limit() {
         let of_tools = of_model.filter(|request| !is_of_agent(request)).count();
         assert!(of_tools >= 1, "{through}: {:?}", last_message(requests.last().unwrap()));
         let (tokens, _, _) = bench.used(BudgetKind::Everything, "").await;
-        assert!(MOST_TOKENS.abs_diff(tokens) < TOKENS, "{through}: {tokens}");
+        assert!(MAX_TOKENS.abs_diff(tokens) < TOKENS, "{through}: {tokens}");
         assert_eq!(tokens, bench.asked() * TOKENS, "{through}");
         assert_eq!(bench.used(BudgetKind::Session, main.as_str()).await.0, tokens, "{through}");
     }
@@ -226,7 +226,7 @@ async fn runs_at_once_with_answers_of_any_length_stop_within_one_request_of_the_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_on_after_restarts_stops_at_the_limit() {
-    let section = json!({ "everything": { "day": { "tokens": MOST_TOKENS } } });
+    let section = json!({ "everything": { "day": { "tokens": MAX_TOKENS } } });
     let mut bench = Bench::start(json!({ "budgets": section }), endless).await;
     let id = bench.send(&ada(), "ada", "go on").await;
     for requests in [1, 3] {
@@ -238,7 +238,7 @@ async fn a_run_that_goes_on_after_restarts_stops_at_the_limit() {
     assert!(run.reason.unwrap().contains("the budget of everything"));
     // Requests that a stop has interrupted count with an estimate, which is less than what is reported of the others.
     let (tokens, _, requests) = bench.used(BudgetKind::Everything, "").await;
-    assert!(MOST_TOKENS.abs_diff(tokens) < TOKENS, "{tokens}");
+    assert!(MAX_TOKENS.abs_diff(tokens) < TOKENS, "{tokens}");
     assert_eq!(u64::from(requests), bench.asked());
 }
 

@@ -37,7 +37,7 @@ const ACCOUNTS: [(BudgetKind, &str); 4] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_tools_ask_a_model_or_an_endpoint_counts_for_the_session() {
+async fn requests_of_tools_count_for_their_session() {
     let picture = json!({ "action": "generate", "prompt": "a boat", "save_as": "boat.png" });
     let speech = json!({ "text": "Hello.", "save_as": "hello.wav" });
     let bench = Bench::start(

@@ -46,7 +46,7 @@ impl ToolContext {
     /// | outside it | asked (kind `external_directory`) | asked (`external_directory` and `edit`) |
     /// | [sensitive](crate::permission::sensitive_paths), wherever it is | asked (kind `sensitive`) | asked (kind `protected`) |
     /// | [protected](crate::permission::protected_paths), wherever it is | as any other | asked (kind `protected`) |
-    /// | the toolkit's own data | asked (kind `sensitive`) | denied |
+    /// | the toolkit's own data | asked (kind `sensitive`), or denied in a host that [seals](crate::Builder::seal_data_dir) it | denied |
     /// | a whole output of the same session | allowed | denied |
     ///
     /// Rules of the configuration change which access is asked about and allowed, by the kinds named here: see

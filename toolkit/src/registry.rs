@@ -526,6 +526,14 @@ impl Builder {
         self
     }
 
+    /// Denies reading in the data directory, where it otherwise needs approval: for a host in which others than the one to whom the data belong
+    /// answer questions. The whole outputs of a session stay readable there, and its workspace, if that is inside.
+    #[must_use]
+    pub fn seal_data_dir(mut self) -> Self {
+        self.rules.own_dirs.seal();
+        self
+    }
+
     /// Requires approval for writing to this file, or into this directory, even if edits are allowed, and keeps sandboxed commands from changing
     /// it. It is intended for programs that the host runs by itself, and for what they load: what stands there runs outside the sandbox. A
     /// relative path is relative to the process's working directory.

@@ -78,6 +78,8 @@ pub(crate) struct OwnDirs {
     programs: Vec<PathBuf>,
     /// Files that hold secrets of the configuration: reading and writing need approval.
     secrets: Vec<PathBuf>,
+    /// True if no approval opens `data` for reading.
+    is_sealed: bool,
     /// The number of times that the real paths were resolved; shared by clones.
     #[cfg(feature = "testing")]
     resolutions: std::sync::Arc<std::sync::atomic::AtomicUsize>,
@@ -135,6 +137,11 @@ impl OwnDirs {
         self.secrets.extend(paths);
     }
 
+    /// Lets no approval open the directories that record approvals.
+    pub(crate) fn seal(&mut self) {
+        self.is_sealed = true;
+    }
+
     /// Adds a directory that records approvals.
     pub(crate) fn keep(&mut self, directory: PathBuf) {
         self.data.push(directory);
@@ -160,6 +167,7 @@ impl OwnDirs {
             data: both(&self.data),
             programs: both(&self.programs),
             secrets: both(&self.secrets),
+            is_sealed: self.is_sealed,
             #[cfg(feature = "testing")]
             resolutions: std::sync::Arc::clone(&self.resolutions),
         }
@@ -273,6 +281,11 @@ impl Weighing<'_> {
     }
 
     fn read(&self) -> Strictest {
+        if self.own.is_sealed && self.is_data() {
+            let reason = "it is in the toolkit's data directory (tokens, approvals, data of other sessions), which no approval opens in this host";
+            let decision = PathDecision::Deny { reason: reason.to_owned() };
+            return Strictest { decision, is_guarded: true, rule: None };
+        }
         let (read, is_named) = (self.weigh)("read", Decision::Allow);
         let is_allowed_by_name = is_named && read.decision == Decision::Allow;
         let mut parts = Vec::new();

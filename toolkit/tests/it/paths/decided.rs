@@ -1,6 +1,6 @@
 //! Decisions about a path.
 
-use crate::paths::{Places, call};
+use crate::paths::{Places, call, check, decide};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,7 +8,8 @@ use toolkit::prelude::*;
 use toolkit::{
     ToolErrorKind,
     approval::{Access, ScriptedApprover},
-    permission::{protected_paths, sensitive_paths},
+    permission::{PermissionSettings, Permissions, protected_paths, sensitive_paths},
+    tool_ref,
 };
 
 #[tokio::test]
@@ -319,4 +320,32 @@ async fn rules_apply_to_the_path_that_is_shown() {
         let decided = call(&toolbox, "decide", &places.path(path), write).await.unwrap();
         assert_eq!(decided, places.path(expected), "{permission} {path}");
     }
+}
+
+#[tokio::test]
+async fn no_approval_opens_a_sealed_data_directory() {
+    let places = Places::new();
+    let mut settings = PermissionSettings::default();
+    let permission = r#"{ "read": [{ "match": "BASE/data/*", "do": "allow" }], "sensitive": "allow", "external_directory": "allow" }"#;
+    settings.everybody = serde_json::from_str(&places.path(permission)).unwrap();
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(decide))
+        .tool(tool_ref!(check))
+        .data_dir(places.base.join("data"))
+        .seal_data_dir()
+        .permissions(Permissions::new([settings]))
+        .approver(ScriptedApprover::new([]))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(places.base.join("named"))).await;
+    for path in ["BASE/data/approvals.json", "BASE/data", "to_data/approvals.json"] {
+        let decided = call(&toolbox, "decide", &places.path(path), false).await.unwrap();
+        assert!(decided.starts_with("deny ") && decided.contains("no approval opens"), "{decided}");
+        assert!(call(&toolbox, "check", &places.path(path), false).await.is_err());
+    }
+    // A workspace that a host makes there is the session's own.
+    let own = places.base.join("data/workspace");
+    std::fs::create_dir(&own).unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(&own)).await;
+    assert_eq!(call(&toolbox, "decide", "x", false).await.unwrap(), "allow x");
 }

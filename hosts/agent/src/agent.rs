@@ -81,12 +81,12 @@ pub(crate) struct Inner {
 pub(crate) type Admits = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
 /// Finds the result of a call of a turn that had begun when the program ended.
-pub(crate) type Recovery = Arc<dyn Fn(&str, &ToolCall) -> Option<ToolOutput> + Send + Sync>;
+pub(crate) type Recovery = Arc<dyn Fn(&str, &ToolCall) -> Result<Option<ToolOutput>, String> + Send + Sync>;
 
 impl Inner {
     /// Returns the result of a call of a turn that was interrupted, if the host knows it. Blocks.
-    pub(crate) fn recovered(&self, turn: &str, call: &ToolCall) -> Option<ToolOutput> {
-        self.recovery.as_ref().and_then(|recovery| recovery(turn, call))
+    pub(crate) fn recovered(&self, turn: &str, call: &ToolCall) -> Result<Option<ToolOutput>, String> {
+        self.recovery.as_ref().map_or(Ok(None), |recovery| recovery(turn, call))
     }
 }
 
@@ -163,11 +163,12 @@ impl AgentBuilder {
 
     /// Has a function look for the result of a call that had begun when a crash, or an interruption, ended its run: where it finds none, the model is
     /// told that the call was interrupted. It gets the [turn](toolkit::CallOptions::turn) and the call, and may block: for a host whose tools store
-    /// what they do under these names.
+    /// what they do under these names. Where it cannot look, its error says why, and the session is not opened: see
+    /// [`TranscriptError::Unrecovered`](crate::TranscriptError::Unrecovered).
     #[must_use]
     pub fn recovery(
         mut self,
-        recovery: impl Fn(&str, &ToolCall) -> Option<ToolOutput> + Send + Sync + 'static,
+        recovery: impl Fn(&str, &ToolCall) -> Result<Option<ToolOutput>, String> + Send + Sync + 'static,
     ) -> Self {
         self.0.recovery = Some(Arc::new(recovery));
         self

@@ -274,6 +274,7 @@ impl Session {
             (pending.answer, pending.lost_but_for(|call| agent.0.recovered(&turn, call)))
         });
         if let Some((answer, lost)) = lost {
+            let lost = lost.map_err(|reason| TranscriptError::Unrecovered { id: id.to_owned(), reason })?;
             for (call, output) in lost {
                 session.journal.record(&Record::Result {
                     answer,

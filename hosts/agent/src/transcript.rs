@@ -109,6 +109,16 @@ pub enum TranscriptError {
         /// The directory.
         directory: PathBuf,
     },
+    /// A call was interrupted, and the host cannot look for what became of it.
+    #[error(
+        "cannot go on with transcript `{id}`: it is unknown what became of an interrupted call ({reason}); try again"
+    )]
+    Unrecovered {
+        /// The transcript.
+        id: String,
+        /// Why the host could not look.
+        reason: String,
+    },
     /// It is the transcript of a sub-agent, which belongs to that of the agent that delegated.
     #[error(
         "transcript `{id}` is that of a sub-agent; use `{parent}`, the transcript of the agent that delegated"

@@ -130,7 +130,9 @@ impl Run<'_> {
             let of_lost = pending.clone();
             let lost = move || of_lost.lost_but_for(|call| agent.recovered(&turn, call));
             let lost = tokio::task::spawn_blocking(lost);
-            for (call, output) in lost.await.unwrap_or_else(|_| pending.lost()) {
+            // Where it is not known what was done, the next start looks again.
+            let lost = lost.await.unwrap_or_else(|_| Ok(pending.lost())).unwrap_or_default();
+            for (call, output) in lost {
                 self.forget_asks(pending.answer, &pending.calls[call].id).await;
                 self.give_lost(pending.answer, call, output);
             }

@@ -397,17 +397,17 @@ impl Pending {
     /// The same, with the results that are known of calls which had started.
     pub(crate) fn lost_but_for(
         &self,
-        known: impl Fn(&ToolCall) -> Option<ToolOutput>,
-    ) -> Vec<(usize, ToolOutput)> {
+        known: impl Fn(&ToolCall) -> Result<Option<ToolOutput>, String>,
+    ) -> Result<Vec<(usize, ToolOutput)>, String> {
         let mut lost = self.lost();
         // The conversation from which this one was copied has made the calls.
         let has_started = |place: &usize| !self.is_copied && self.started.contains(place);
         for (place, output) in lost.iter_mut().filter(|(place, _)| has_started(place)) {
-            if let Some(known) = known(&self.calls[*place]) {
+            if let Some(known) = known(&self.calls[*place])? {
                 *output = known;
             }
         }
-        lost
+        Ok(lost)
     }
 }
 

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use toolkit::ToolCall;
 use toolkit_agent::{
     Agent, DelegationRequest, Kind, Observer, RunOptions, StopReason, TranscriptError, Transcripts,
 };
-use toolkit_models::{Answer, Message, Usage};
+use toolkit_models::{Answer, Message, ToolOutput, Usage};
 
 fn answers() -> Vec<Answer> {
     vec![
@@ -113,6 +114,31 @@ async fn a_call_that_had_started_is_interrupted_and_the_run_goes_on() {
     assert_eq!((&*results[0].1, results[0].2), ("a", false));
     assert!(results[1].2 && results[1].1.starts_with("interrupted"), "{results:?}");
     assert_eq!(transcripts.list()[0].turns, 2);
+}
+
+#[tokio::test]
+async fn a_session_is_not_opened_while_it_is_unknown_what_became_of_a_call() {
+    let (_directory, transcripts) = transcripts();
+    let id = record(&transcripts).await;
+    let path = file(&transcripts, &id);
+    let whole = fs::read_to_string(&path).unwrap();
+    let is_started = |line: &&str| line.contains("\"started\"") && line.contains("[1]");
+    let started = whole.lines().position(|line| is_started(&line)).unwrap();
+    let begun: String = whole.lines().take(started + 1).map(|line| format!("{line}\n")).collect();
+    fs::write(&path, &begun).unwrap();
+    let model = scripted([finish("at last")]);
+    let with = |recovery: fn(&ToolCall) -> Result<Option<ToolOutput>, String>| {
+        let agent = builder(&log(), &model).transcripts(transcripts.clone());
+        agent.recovery(move |_, call| recovery(call)).build()
+    };
+    let failing = with(|_| Err("the disk is away".to_owned()));
+    let error = failing.resume(&id).unwrap_err();
+    assert!(matches!(&error, TranscriptError::Unrecovered { reason, .. } if reason == "the disk is away"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), begun, "nothing is said of the call");
+    let knowing = with(|call| Ok(Some(ToolOutput::text(call, "done by then"))));
+    assert!(knowing.resume(&id).unwrap().go_on(RunOptions::new()).await.success);
+    let results = results(&model.requests()[0].messages);
+    assert_eq!((&*results[1].1, results[1].2), ("done by then", false));
 }
 
 #[tokio::test]

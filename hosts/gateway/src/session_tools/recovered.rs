@@ -16,14 +16,11 @@ impl SessionTools {
     pub fn recovery(
         &self,
         runtime: &Handle,
-    ) -> impl Fn(&str, &ToolCall) -> Option<ToolOutput> + Send + Sync + 'static + use<> {
+    ) -> impl Fn(&str, &ToolCall) -> Result<Option<ToolOutput>, String> + Send + Sync + 'static + use<> {
         let (tools, runtime) = (self.clone(), runtime.clone());
-        move |turn, call| match runtime.block_on(tools.recovered(turn, call)) {
-            Ok(text) => Some(ToolOutput::text(call, text?)),
-            Err(error) => {
-                tracing::warn!(%error, tool = call.name, "it is unknown if an interrupted call was done");
-                None
-            }
+        move |turn, call| {
+            let text = runtime.block_on(tools.recovered(turn, call)).map_err(|error| error.to_string())?;
+            Ok(text.map(|text| ToolOutput::text(call, text)))
         }
     }
 

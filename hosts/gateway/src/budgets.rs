@@ -56,13 +56,18 @@ impl StoredMeter {
 impl MeterStore for StoredMeter {
     fn open<'a>(&'a self, request: &'a OpenRequest) -> Opening<'a> {
         Box::pin(async move {
+            let mut budgets = self.0.store.budgets_changed();
             loop {
-                // Made before the look, so that a request that ends after it is not missed.
+                // Made before the look, so that what comes after it is not missed.
                 let ended = self.0.ended.notified();
+                budgets.mark_unchanged();
                 match self.0.store.reserve(new_request(request)).await {
                     Ok(ReserveOutcome::Reserved) => return Ok(()),
                     // Open requests need not use all that they have reserved. None of them waits for this one.
-                    Ok(ReserveOutcome::Refused(exceeded)) if exceeded.is_passing() => ended.await,
+                    Ok(ReserveOutcome::Refused(exceeded)) if exceeded.is_passing() => tokio::select! {
+                        () = ended => {}
+                        Ok(()) = budgets.changed() => {}
+                    },
                     Ok(ReserveOutcome::Refused(exceeded)) => return Err(MeterError::Exceeded(*exceeded)),
                     Err(error) => return Err(MeterError::Store { reason: error.to_string() }),
                 }

@@ -113,9 +113,10 @@ pub struct Gateway {
     serving: Mutex<Option<JoinHandle<()>>>,
     /// Cancelled when the HTTP server ends.
     shutdown: CancellationToken,
-    /// Cancelled when somebody asks it to stop.
+    /// Cancelled when the owner asks it to stop.
     stop_asked: CancellationToken,
-    process: Process,
+    /// Cancelled when an agent asks it to restart.
+    restart_asked: CancellationToken,
     _upkeep: AbortOnDropHandle<()>,
 }
 
@@ -177,13 +178,16 @@ impl Gateway {
         let reloaded = Arc::clone(&state);
         let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
-        let process = Process::new(store.clone(), Arc::clone(&state), stop_asked.clone());
+        let restart_asked = CancellationToken::new();
+        let process = Process::new(store.clone(), Arc::clone(&state), restart_asked.clone());
         let jobs = StoredJobs::new(store.clone()).with_sessions(session_tools.clone());
         let host = host(load)
             .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
                     .ask_store(Arc::new(questions.clone()))
+                    // An approver is not the owner, whose token is there.
+                    .seal_data_dir()
                     .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
                     .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
                     .shared_service(Arc::new(process.clone()) as Arc<dyn GatewayService>)
@@ -263,7 +267,7 @@ impl Gateway {
             serving: Mutex::new(Some(serving)),
             shutdown,
             stop_asked,
-            process,
+            restart_asked,
             _upkeep: AbortOnDropHandle::new(tokio::spawn(upkeep::clean_up(store))),
         })
     }
@@ -295,21 +299,25 @@ impl Gateway {
 
     /// Waits until the owner asks it to stop, over HTTP, or an agent asks it to restart.
     pub async fn stop_asked(&self) {
-        self.stop_asked.cancelled().await;
+        tokio::select! {
+            () = self.stop_asked.cancelled() => {}
+            () = self.restart_asked.cancelled() => {}
+        }
     }
 
-    /// Returns true if an agent asked it to restart: whoever runs it starts another one after [`stop`](Self::stop).
+    /// Returns true if an agent asked it to restart, and the owner has not asked it to stop.
     pub fn wants_restart(&self) -> bool {
-        self.process.wants_restart()
+        self.restart_asked.is_cancelled() && !self.stop_asked.is_cancelled()
     }
 
     /// Begins nothing more, lets runs under way end within a time, and interrupts the rest, which go on at the next start. Then everything
-    /// is closed.
+    /// is closed. Returns true if whoever runs it is to start another one: an agent asked it to restart, and the owner did not ask it to stop, not
+    /// even while runs ended.
     ///
     /// # Errors
     ///
     /// The store could not note that the stop was planned; everything was closed all the same.
-    pub async fn stop(self, within: Duration) -> Result<(), GatewayError> {
+    pub async fn stop(self, within: Duration) -> Result<bool, GatewayError> {
         self.schedules.stop(within).await;
         let planned = self.state.sessions().stop(within).await;
         self.outbox.stop(SHUTDOWN).await;
@@ -320,7 +328,8 @@ impl Gateway {
         }
         self.host.shutdown(SHUTDOWN).await;
         self.state.store().close().await;
-        planned.map_err(GatewayError::Store)
+        planned.map_err(GatewayError::Store)?;
+        Ok(self.wants_restart())
     }
 }
 

@@ -41,7 +41,8 @@ pub fn caller_in(caller: Caller, session: &SessionKey) -> Caller {
 pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
     let at = job.in_flight.map(|at| at.0);
     let fire = at.map_or_else(|| format!("fire/{}", job.id), |at| format!("fire/{}/{at}", job.id));
-    caller_in(caller, &job.session).with_extra(FIRE, json!({ "name": fire, "replyTo": job.reply_to }))
+    caller_in(caller, &job.session)
+        .with_extra(FIRE, json!({ "name": fire, "job": job.id, "replyTo": job.reply_to }))
 }
 
 /// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first. A delegate without a name of its own is
@@ -59,12 +60,21 @@ fn fire_of(ctx: &ToolContext) -> Option<String> {
     Some(ctx.extra_json(FIRE)?.get("name")?.as_str()?.to_owned())
 }
 
-/// Returns the session for which a tool is called.
+/// The job that calls a tool itself, outside of the runs of its session.
+pub(crate) fn calling_job(ctx: &ToolContext) -> Option<String> {
+    Some(ctx.extra_json(FIRE)?.get("job")?.as_str()?.to_owned())
+}
+
+/// Returns the session for which a tool is called. The agents above it include those of the run that have delegated the call: they limit what it
+/// may see.
 pub(crate) async fn calling(store: &Store, ctx: &ToolContext) -> Result<SessionRecord, ToolError> {
     let outside = || ToolError::unavailable("this call is not made in a session of the gateway");
     let key = ctx.extra_json(EXTRA).and_then(|key| key.as_str()).ok_or_else(outside)?;
     let key: SessionKey = key.parse().map_err(|_| outside())?;
-    store.session(key).await.map_err(of_store)?.ok_or_else(outside)
+    let mut session = store.session(key).await.map_err(of_store)?.ok_or_else(outside)?;
+    let delegates = delegates(ctx, &session.key);
+    session.agents_above.splice(0..0, delegates);
+    Ok(session)
 }
 
 /// Returns where the answer goes of the run, or of the job, for which a tool is called.

@@ -42,6 +42,8 @@ use slots::WaitingRuns;
 
 /// Time after which a store that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+/// Time after which messages are looked at again that wait for a time.
+const RECHECK: Duration = Duration::from_mins(1);
 
 /// Settings of the sessions.
 #[derive(Debug, Clone, Copy)]
@@ -270,26 +272,11 @@ impl Sessions {
         self.0.cancelled().extend(cancelled.iter().map(|run| run.id.clone()));
         let mut failed = None;
         for run in &cancelled {
-            if let Err(error) = self.cancel_noted(run).await {
+            if let Err(error) = self.0.cancel_noted(run).await {
                 failed = Some(error);
             }
         }
         failed.map_or(Ok(!cancelled.is_empty()), Err)
-    }
-
-    async fn cancel_noted(&self, run: &RunRecord) -> Result<(), StoreError> {
-        if let Some(conversation) = self.0.conversations.get(&run.session)
-            && let Some(message) = self.0.store.message(run.message).await?
-        {
-            conversation.cancel_message(&message.key());
-        }
-        self.0.changed.notify_waiters();
-        // One that ended just before would be noted for ever.
-        let record = self.0.store.run(&run.id).await?;
-        if record.is_none_or(|record| record.ended_at.is_some()) {
-            self.0.cancelled().remove(&run.id);
-        }
-        Ok(())
     }
 
     /// Does not wait for a run when it stops: the run asked for that.
@@ -345,6 +332,9 @@ impl fmt::Debug for Sessions {
 /// Begins runs as messages come and slots are free.
 async fn dispatch(inner: Arc<Inner>) {
     let mut events = inner.store.last_event();
+    let mut budgets = inner.store.budgets_changed();
+    // They may have been raised while no process ran.
+    inner.release_held().await;
     while !inner.stopping.is_cancelled() {
         // Made before the look, so that what comes after it is not missed.
         let changed = inner.changed.notified();
@@ -371,6 +361,8 @@ async fn dispatch(inner: Arc<Inner>) {
             () = changed => {}
             // Whoever accepted a message may be gone before it told so.
             Ok(()) = events.changed() => {}
+            Ok(()) = budgets.changed() => inner.release_held().await,
+            () = inner.until_held() => {}
             () = inner.stopping.cancelled() => return,
         }
     }
@@ -383,6 +375,66 @@ impl Inner {
             () = tokio::time::sleep(RETRY) => {}
             () = self.interrupting.cancelled() => {}
         }
+    }
+
+    /// Cancels what the sub-agents of a run do that took too long. Where the store fails, it is tried again.
+    async fn cancel_sub_agents(&self, session: &SessionKey, run: &RunId) {
+        let cancelled = loop {
+            match self.store.cancel_sub_agents(session.clone(), run.clone()).await {
+                Ok(cancelled) => break cancelled,
+                Err(error) => tracing::error!(%error, %run, "sub-agents of a late run cannot be cancelled"),
+            }
+            self.rest().await;
+            if self.interrupting.is_cancelled() {
+                return;
+            }
+        };
+        self.cancelled().extend(cancelled.iter().map(|run| run.id.clone()));
+        for run in &cancelled {
+            if let Err(error) = self.cancel_noted(run).await {
+                tracing::error!(%error, run = %run.id, "a run that is noted as cancelled still works");
+            }
+        }
+    }
+
+    /// Has the work of a run notice that it was cancelled.
+    async fn cancel_noted(&self, run: &RunRecord) -> Result<(), StoreError> {
+        if let Some(conversation) = self.conversations.get(&run.session)
+            && let Some(message) = self.store.message(run.message).await?
+        {
+            conversation.cancel_message(&message.key());
+        }
+        self.changed.notify_waiters();
+        // One that ended just before would be noted for ever.
+        let record = self.store.run(&run.id).await?;
+        if record.is_none_or(|record| record.ended_at.is_some()) {
+            self.cancelled().remove(&run.id);
+        }
+        Ok(())
+    }
+
+    /// Lets messages begin their runs again that a budget held before.
+    async fn release_held(&self) {
+        while let Err(error) = self.store.release_held().await {
+            tracing::error!(%error, "what a budget holds is not looked at again; the store is tried again");
+            self.rest().await;
+            if self.stopping.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until a message may begin its run that a budget holds, a minute at most: the clock may be set.
+    async fn until_held(&self) {
+        let wait = match self.store.next_held().await {
+            Ok(Some(at)) => at.since(self.store.clock().now()).clamp(RETRY, RECHECK),
+            Ok(None) => return std::future::pending().await,
+            Err(error) => {
+                tracing::error!(%error, "the store cannot be read, and is tried again");
+                RETRY
+            }
+        };
+        tokio::time::sleep(wait).await;
     }
 
     /// Waits until no run is under way but those that are not waited for.

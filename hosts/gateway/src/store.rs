@@ -74,7 +74,7 @@ pub use tokens::{NewToken, TokenRecord};
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
@@ -141,7 +141,7 @@ struct Inner {
     readers: Readers,
     last_clean_up: Mutex<Option<CleanUp>>,
     /// The budgets that count.
-    budgets: RwLock<Arc<BudgetSettings>>,
+    budgets: watch::Sender<Arc<BudgetSettings>>,
 }
 
 impl Store {
@@ -169,7 +169,7 @@ impl Store {
             let last_event = events::last(&connection)?;
             let writer = Writer::start(connection, options.clock.clone(), last_event, in_use)?;
             let readers = Readers::new(file.clone());
-            let (last_clean_up, budgets) = (Mutex::default(), RwLock::default());
+            let (last_clean_up, budgets) = (Mutex::default(), watch::Sender::default());
             Ok(Self(Arc::new(Inner { file, options, writer, readers, last_clean_up, budgets })))
         });
         match opened.await {

@@ -74,11 +74,11 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
             () = stop.cancelled() => {}
             () = gateway.stop_asked() => {}
         }
-        // A signal stops it for good.
-        let restarts = gateway.wants_restart() && !stop.is_cancelled();
         console.note(&format!("stopping; runs under way have {} s to end", request.drain.as_secs()));
-        gateway.stop(request.drain).await.map_err(|error| Stop::failed(error.to_string()))?;
-        Ok(restarts)
+        let restarts = gateway.stop(request.drain).await;
+        let restarts = restarts.map_err(|error| Stop::failed(error.to_string()))?;
+        // A signal stops it for good, also while runs ended.
+        Ok(restarts && !stop.is_cancelled())
     });
     runtime.shutdown_background();
     // It was stopped in order, by whatever signal.

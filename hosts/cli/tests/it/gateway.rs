@@ -265,6 +265,30 @@ async fn commands_run_in_the_sandbox_or_not_at_all_unless_the_configuration_lift
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_answer_to_a_question_opens_the_data_directory() {
+    // Seen from the workspace of the agent.
+    let token = "../../data/gateway.token";
+    let bench = Bench::new([
+        call("1", "read", &json!({ "path": token })),
+        call("2", "exec", &json!({ "command": format!("cat {token}") })),
+        call("3", "grep", &json!({ "pattern": ".", "path": "../../data" })),
+        text("Done."),
+    ])
+    .await;
+    let allowed = ["--set", "permission={ \"*\": \"allow\" }"];
+    let _gateway = tokio::task::block_in_place(|| Running::with(&bench, &allowed)).unwrap();
+    let secret = fs::read_to_string(bench.directory.path().join("data/gateway.token")).unwrap();
+    assert_eq!(printed(&bench, &["sessions", "send", "main", "Do it"]).await, "Done.\n");
+    let request = bench.server.requests().last().unwrap().json();
+    let results = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+    let results: Vec<String> = results.map(|message| message["content"].to_string()).collect();
+    assert_eq!(results.len(), 3, "{results:?}");
+    for result in results {
+        assert!(result.contains("no approval opens") && !result.contains(secret.trim()), "{result}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_of_the_owner_restarts_the_gateway_and_its_run_goes_on() {
     let bench =
         Bench::new([call("1", "gateway", &json!({ "action": "restart" })), text("Back again.")]).await;

@@ -1,6 +1,5 @@
 //! The service behind the tool `gateway`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use builtin_tools::automation::{GatewayService, GatewayStatus, JobAnswer};
@@ -11,7 +10,7 @@ use toolkit_host::Host;
 use crate::http::HttpState;
 use crate::people::is_owners;
 use crate::recurrence::Zone;
-use crate::session_tools::{calling, of_store};
+use crate::session_tools::{calling, calling_job, of_store};
 use crate::settings::GatewaySettings;
 use crate::store::{SessionRecord, Store};
 
@@ -22,23 +21,17 @@ pub(super) struct Process(Arc<Inner>);
 struct Inner {
     store: Store,
     parts: Arc<OnceLock<(HttpState, Arc<Host>)>>,
-    stop: CancellationToken,
-    wants_restart: AtomicBool,
+    restart: CancellationToken,
 }
 
 impl Process {
-    /// `stop` is cancelled when it is to stop.
+    /// `restart` is cancelled when it is to restart.
     pub(super) fn new(
         store: Store,
         parts: Arc<OnceLock<(HttpState, Arc<Host>)>>,
-        stop: CancellationToken,
+        restart: CancellationToken,
     ) -> Self {
-        Self(Arc::new(Inner { store, parts, stop, wants_restart: AtomicBool::new(false) }))
-    }
-
-    /// Returns true if it stops in order to start again.
-    pub(super) fn wants_restart(&self) -> bool {
-        self.0.wants_restart.load(Ordering::SeqCst)
+        Self(Arc::new(Inner { store, parts, restart }))
     }
 
     fn parts(&self) -> Result<&(HttpState, Arc<Host>), ToolError> {
@@ -84,12 +77,13 @@ impl Process {
         let session = calling(&self.0.store, ctx).await?;
         self.may_restart(&session)?;
         let (state, _) = self.parts()?;
-        let run = self.0.store.run_in_flight(session.key).await.map_err(of_store)?;
-        if let Some(run) = run {
+        // The tool of a job is called by no run.
+        if calling_job(ctx).is_none()
+            && let Some(run) = self.0.store.run_in_flight(session.key).await.map_err(of_store)?
+        {
             state.sessions().do_not_drain(run.id);
         }
-        self.0.wants_restart.store(true, Ordering::SeqCst);
-        self.0.stop.cancel();
+        self.0.restart.cancel();
         Ok(())
     }
 }

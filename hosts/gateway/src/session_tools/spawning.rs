@@ -3,7 +3,7 @@
 use builtin_tools::sessions::{SpawnRequest, SpawnThinking, SpawnedSession};
 use toolkit::{ToolContext, ToolError};
 
-use super::{SessionTools, call_origin, calling, delegates, of_store, reply_target, wrong};
+use super::{SessionTools, call_origin, calling, calling_job, delegates, of_store, reply_target, wrong};
 use crate::people::{OWNER, is_owners};
 use crate::store::{NewSpawn, SpawnStored};
 
@@ -49,6 +49,7 @@ impl SessionTools {
             result_to,
             max_children: settings.max_children,
             max_depth: settings.max_depth,
+            job: calling_job(ctx),
         });
         match outcome.await.map_err(of_store)? {
             SpawnStored::Begun(key) | SpawnStored::Again(key) => {

@@ -167,8 +167,20 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
     if inner.interrupting.is_cancelled() {
         return Err(Failure::Interrupted);
     }
+    let limit = time_limit(inner, run, message).await?;
     if let Some(result) = conversation.end_of(run.as_str()) {
-        return Ok(End { result: Some(result), consumed: consumed(inner, run, conversation).await? });
+        let consumed = consumed(inner, run, conversation).await?;
+        return match limit {
+            // The process ended before it could say why it had cancelled the run.
+            Some((limit, rest))
+                if rest.is_zero()
+                    && result.stop_reason == StopReason::Cancelled
+                    && !inner.is_cancelled(run) =>
+            {
+                Err(Failure::Late { limit, consumed })
+            }
+            _ => Ok(End { result: Some(result), consumed }),
+        };
     }
     let key = message.key();
     if let Some(other) = conversation.consumer(&key).filter(|other| other != run.as_str()) {
@@ -176,7 +188,6 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
         return Err(conversation.end_of(&other).map_or(Failure::Told(before), |_| Failure::AnsweredBefore));
     }
     give_back(inner, run, message, conversation).await?;
-    let limit = time_limit(inner, run, message).await?;
     // From here on the conversation is at work, and nothing may fail before its end is known.
     let incoming = IncomingMessage::of(key.clone(), request(message)?).in_run(run.as_str());
     let receipt = match conversation.send(incoming) {
@@ -198,6 +209,7 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
         () = run_out(limit) => {
             is_late = true;
             conversation.cancel_message(&key);
+            inner.cancel_sub_agents(&message.session, run).await;
             tokio::select! {
                 ended = &mut ended => ended,
                 () = inner.interrupting.cancelled() => {
@@ -364,7 +376,9 @@ fn transcript(agent: &Agent, record: &SessionRecord) -> Result<Opened, Failure> 
         },
     };
     opened.map_err(|error| match error {
-        TranscriptError::Io { .. } | TranscriptError::InUse { .. } => Failure::Passing(error.to_string()),
+        TranscriptError::Io { .. } | TranscriptError::InUse { .. } | TranscriptError::Unrecovered { .. } => {
+            Failure::Passing(error.to_string())
+        }
         _ => AgentError(error.to_string()).into(),
     })
 }

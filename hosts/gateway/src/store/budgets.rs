@@ -8,25 +8,28 @@
 //! ```
 //!
 //! One transaction checks every budget that applies and reserves, so that requests of all sessions never pass a limit together. A run is
-//! counted in the transaction that begins it.
+//! counted in the transaction that begins it. The result of a sub-agent whose run a budget does not allow waits for the next period.
 
 mod accounts;
 mod listed;
 mod periods;
 
 pub use accounts::{BudgetAccount, BudgetKind};
+pub(super) use accounts::{job_in_flight, job_of_message, job_of_run};
 pub use listed::{AccountBudget, BudgetFilter, BudgetUse, ExhaustedBudget};
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::params;
 use serde_json::json;
+use tokio::sync::watch;
 use toolkit_models::{BudgetExceeded, TotalUsage};
 
+use super::clock::Moment;
 use super::damage::Fault;
 use super::ids::RunId;
-use super::inbox::{Message, MessageKind};
+use super::inbox::Message;
 use super::writer::Writing;
 use super::{Store, StoreError, events, people};
 use crate::recurrence::Zone;
@@ -92,12 +95,36 @@ impl NewRequest {
 impl Store {
     /// Sets the budgets that count from now on. Without them everything is counted, and nothing refused.
     pub fn set_budgets(&self, budgets: BudgetSettings) {
-        *self.0.budgets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(budgets);
+        self.0.budgets.send_replace(Arc::new(budgets));
     }
 
     /// The budgets that count.
     pub fn budgets(&self) -> Arc<BudgetSettings> {
-        Arc::clone(&self.0.budgets.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.budgets.borrow())
+    }
+
+    /// Changes each time that budgets are set.
+    pub(crate) fn budgets_changed(&self) -> watch::Receiver<Arc<BudgetSettings>> {
+        self.0.budgets.subscribe()
+    }
+
+    /// Lets the messages wait no longer that a budget holds: it may have been raised.
+    pub(crate) async fn release_held(&self) -> Result<(), StoreError> {
+        self.write(|writing| {
+            let sql = "UPDATE inbox SET held_until = NULL WHERE state = 'queued' AND held_until IS NOT NULL";
+            writing.sql.execute(sql, [])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns the next time at which a message that a budget holds may begin its run.
+    pub(crate) async fn next_held(&self) -> Result<Option<Moment>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT min(held_until) FROM inbox WHERE state = 'queued' AND held_until IS NOT NULL";
+            Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        })
+        .await
     }
 
     /// Reserves what a request may use, in every account that it counts for, unless it would pass a budget.
@@ -108,7 +135,7 @@ impl Store {
                 let job = request.job.as_deref();
                 let accounts = accounts::of_request(writing, &request.agents, request.session.as_ref(), job)?;
                 let periods = Periods::at(&budgets.timezone, writing.now)?;
-                if let Some(exceeded) = refuse(
+                if let Some((exceeded, _)) = refuse(
                     writing,
                     &budgets,
                     &accounts,
@@ -173,15 +200,25 @@ pub(super) fn begin_run(
     run: &RunId,
     message: &Message,
 ) -> Result<Option<BudgetExceeded>, Fault> {
-    let job = match message.kind {
-        MessageKind::Fire => message.body["job"].as_str().map(str::to_owned),
-        MessageKind::Message | MessageKind::Result => accounts::inherited_job(writing, message, run)?,
-    };
+    let job = accounts::job_of_message(writing.sql, message.id)?;
     if let Some(job) = &job {
         let sql = "INSERT INTO run_jobs (run, job) VALUES (?1, ?2)";
         writing.sql.prepare_cached(sql)?.execute(params![run, job])?;
     }
     count_run(writing, budgets, &message.session, job.as_deref())
+}
+
+/// Returns the end of the period of a budget that the run of a message would pass.
+pub(super) fn refuses_until(
+    writing: &Writing<'_>,
+    budgets: &BudgetSettings,
+    message: &Message,
+) -> Result<Option<Moment>, Fault> {
+    let job = accounts::job_of_message(writing.sql, message.id)?;
+    let accounts = accounts::of_request(writing, &[], Some(&message.session), job.as_deref())?;
+    let periods = Periods::at(&budgets.timezone, writing.now)?;
+    let refused = refuse(writing, budgets, &accounts, &periods, None, Some(&message.session))?;
+    Ok(refused.map(|(_, until)| until))
 }
 
 fn count_run(
@@ -199,10 +236,10 @@ fn count_run(
             add(writing, account, [&*periods.day.name, &*periods.month.name], &run)?;
         }
     }
-    Ok(refused)
+    Ok(refused.map(|(exceeded, _)| exceeded))
 }
 
-/// Returns the first budget that a request would pass, or that is used up where a run begins: what is only reserved for others does not keep it
+/// Returns the first budget that a request would pass, or that is used up where a run begins, with the end of its period: what is only reserved for others does not keep it
 /// from beginning. The owner is told of it, once in its period. In a session that is not the owner's, the refusal does not say what others use.
 fn refuse(
     writing: &Writing<'_>,
@@ -211,7 +248,7 @@ fn refuse(
     periods: &Periods,
     request: Option<&TotalUsage>,
     session: Option<&SessionKey>,
-) -> Result<Option<BudgetExceeded>, Fault> {
+) -> Result<Option<(BudgetExceeded, Moment)>, Fault> {
     for account in accounts {
         let Some(limits) = accounts::limits(writing.sql, budgets, account)? else { continue };
         for period in [&periods.day, &periods.month] {
@@ -234,7 +271,8 @@ fn refuse(
                 let is_of_others = matches!(account.kind, BudgetKind::Everything | BudgetKind::Agent);
                 let hides =
                     is_of_others && session.is_some() && !accounts::are_owners(writing.sql, accounts)?;
-                return Ok(Some(if hides { exceeded.without_amounts() } else { exceeded }));
+                let exceeded = if hides { exceeded.without_amounts() } else { exceeded };
+                return Ok(Some((exceeded, period.end)));
             }
         }
     }

@@ -193,6 +193,7 @@ fn begin(
             let id = format!("{}/{}{manual}", job.id, at.0);
             let mut message =
                 NewMessage::new(SOURCE, id, job.session.clone(), body).with_kind(MessageKind::Fire);
+            message = message.with_job(Some(job.id.to_string()));
             if let Some(person) = &job.person {
                 message = message.with_person(person);
             }

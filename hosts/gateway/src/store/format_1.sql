@@ -19,6 +19,8 @@ CREATE TABLE sessions (
     result_to   TEXT,
     -- Agents between that of the parent and its own, to which a run of the parent delegated, as JSON: the nearest first.
     begun_by    TEXT,
+    -- The run of the parent that began it.
+    begun_in    TEXT,
     created_at  INTEGER NOT NULL,
     active_at   INTEGER NOT NULL,
     archived_at INTEGER,
@@ -69,6 +71,10 @@ CREATE TABLE inbox (
     reply_to    TEXT,
     state       TEXT NOT NULL CHECK (state IN ('queued', 'claimed', 'consumed', 'cancelled')),
     run         TEXT REFERENCES runs (id) ON DELETE SET NULL,
+    -- The job for which its run works.
+    job         TEXT,
+    -- A budget does not allow its run before this time.
+    held_until  INTEGER,
     accepted_at INTEGER NOT NULL,
     changed_at  INTEGER NOT NULL,
     UNIQUE (source, external_id)
@@ -76,6 +82,7 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_queued ON inbox (session, id) WHERE state = 'queued';
 CREATE INDEX inbox_next ON inbox (id) WHERE state = 'queued';
+CREATE INDEX inbox_held ON inbox (held_until) WHERE state = 'queued' AND held_until IS NOT NULL;
 CREATE INDEX inbox_by_run ON inbox (run) WHERE run IS NOT NULL;
 CREATE INDEX inbox_ended ON inbox (changed_at) WHERE state IN ('consumed', 'cancelled');
 

@@ -27,12 +27,14 @@ pub(super) enum Outcome<'a> {
     Cancelled,
 }
 
-/// Stores the end of a sub-agent's task as a message of the session above, as part of a command. `id` names it among all results. A message that another session
+/// Stores the end of a sub-agent's task as a message of the session above, as part of a command. `id` names it among all results,
+/// and `job` is the job for which it was done. A message that another session
 /// sent has its sender, who knows where the answer is, and is no task of the session above.
 pub(super) fn report(
     writing: &Writing<'_>,
     message: &Message,
     id: &str,
+    job: Option<String>,
     outcome: Outcome<'_>,
 ) -> Result<(), Fault> {
     let is_task = message.source == SPAWNED || message.kind == MessageKind::Result;
@@ -60,7 +62,7 @@ pub(super) fn report(
         Outcome::Cancelled => ("cancelled", format!("The sub-agent {sub} was cancelled, and has no result.")),
     };
     let body = json!({ "text": text, "from": message.session, "outcome": name });
-    let mut result = NewMessage::new(RESULTS, id, parent, body).with_kind(MessageKind::Result);
+    let mut result = NewMessage::new(RESULTS, id, parent, body).with_kind(MessageKind::Result).with_job(job);
     if let Some(target) = result_to {
         result = result.with_reply_to(serde_json::from_str(&target)?);
     }

@@ -60,6 +60,7 @@ pub struct NewMessage {
     kind: MessageKind,
     body: Value,
     reply_to: Option<Target>,
+    job: Option<String>,
 }
 
 impl NewMessage {
@@ -80,6 +81,7 @@ impl NewMessage {
             kind: MessageKind::Message,
             body,
             reply_to: None,
+            job: None,
         }
     }
 
@@ -120,6 +122,13 @@ impl NewMessage {
     #[must_use]
     pub fn with_reply_to(mut self, target: Target) -> Self {
         self.reply_to = Some(target);
+        self
+    }
+
+    /// Names the job for which its run works.
+    #[must_use]
+    pub(super) fn with_job(mut self, job: Option<String>) -> Self {
+        self.job = job;
         self
     }
 }
@@ -332,8 +341,8 @@ pub(super) fn accept(
     writing
         .sql
         .prepare_cached(
-            "INSERT INTO inbox (source, external_id, session, sender, kind, body, reply_to, state, accepted_at, changed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued', ?8, ?8)",
+            "INSERT INTO inbox (source, external_id, session, sender, kind, body, reply_to, job, state, accepted_at, changed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9)",
         )?
         .execute(params![
             message.source,
@@ -343,6 +352,7 @@ pub(super) fn accept(
             message.kind,
             body,
             reply_to,
+            message.job,
             writing.now
         ])?;
     let id = MessageId(writing.sql.last_insert_rowid());

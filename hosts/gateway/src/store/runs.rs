@@ -9,7 +9,7 @@ use super::clock::Moment;
 use super::damage::Fault;
 use super::handover::{self, Outcome, SENT};
 use super::ids::{MessageId, RunId};
-use super::inbox::{self, Message, MessageState};
+use super::inbox::{self, Message, MessageKind, MessageState};
 use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
 use super::visible::{self, BLOCKED};
@@ -175,7 +175,8 @@ impl Store {
     /// person. The person with the fewest runs in flight comes first, so that nobody waits behind all that another has sent. `None` if there is
     /// none, or if `max_running` runs have a slot.
     ///
-    /// A run that would pass a budget ends at once as failed, with the refusal as its reason and answer, and the next one begins.
+    /// A run that would pass a budget ends at once as failed, with the refusal as its reason and answer, and the next one begins. The result of
+    /// a sub-agent waits until the period of the budget has ended; messages of its session that come later may be first.
     pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
         let budgets = self.budgets();
         let claimed = self
@@ -412,7 +413,7 @@ impl Store {
 /// The outcome of beginning a run.
 enum Begun {
     Claimed(Box<Claimed>),
-    /// A budget does not allow it: it has ended.
+    /// A budget does not allow it: it has ended, or waits for the next period.
     Refused,
     /// No message waits, or no slot is free.
     None,
@@ -423,14 +424,24 @@ fn claim(writing: &Writing<'_>, max_running: u32, budgets: &BudgetSettings) -> R
         return Ok(Begun::None);
     }
     let next = format!(
-        "state = 'queued' AND session NOT IN ({BLOCKED}) AND NOT EXISTS (
+        "state = 'queued' AND (held_until IS NULL OR held_until <= ?1) AND session NOT IN ({BLOCKED}) AND NOT EXISTS (
             SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL
         ) ORDER BY (
             SELECT count(*) FROM runs JOIN sessions ON sessions.key = runs.session
             WHERE runs.ended_at IS NULL AND sessions.person IS (SELECT person FROM sessions WHERE key = inbox.session)
         ), id LIMIT 1"
     );
-    let Some(mut message) = inbox::select(writing.sql, &next, &[])?.pop() else { return Ok(Begun::None) };
+    let Some(mut message) = inbox::select(writing.sql, &next, params![writing.now])?.pop() else {
+        return Ok(Begun::None);
+    };
+    // Its run would end with nothing, and nobody would send it again.
+    if message.kind == MessageKind::Result
+        && let Some(until) = budgets::refuses_until(writing, budgets, &message)?
+    {
+        let sql = "UPDATE inbox SET held_until = ?2 WHERE id = ?1";
+        writing.sql.prepare_cached(sql)?.execute(params![message.id, until])?;
+        return Ok(Begun::Refused);
+    }
     let run = RunId::random()?;
     writing
         .sql
@@ -529,5 +540,6 @@ fn hand_over(writing: &Writing<'_>, run: &RunRecord, state: RunState, text: &str
         RunState::Cancelled => Outcome::Cancelled,
         _ => Outcome::Failed(text),
     };
-    handover::report(writing, &message, run.id.as_str(), outcome)
+    let job = budgets::job_of_run(writing.sql, &run.id)?;
+    handover::report(writing, &message, run.id.as_str(), job, outcome)
 }

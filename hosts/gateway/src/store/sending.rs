@@ -7,7 +7,7 @@ use super::handover::SENT;
 use super::ids::{MessageId, digest};
 use super::inbox::{self, Acceptance, NewMessage};
 use super::waits::{self, WaitCycle};
-use super::{Store, StoreError, sessions, visible};
+use super::{Store, StoreError, budgets, sessions, visible};
 use crate::SessionKey;
 
 /// The sender of a message that is not named.
@@ -28,6 +28,8 @@ pub struct NewSend {
     pub origin: String,
     /// True if the sender waits for the answer.
     pub waits: bool,
+    /// The job whose tool sends, in place of a run of the session.
+    pub job: Option<String>,
 }
 
 /// The outcome of a message that a session sends.
@@ -88,7 +90,12 @@ impl Store {
                 } else {
                     (json!({ "text": send.text }), UNNAMED)
                 };
-                let message = NewMessage::new(SENT, id, send.to.clone(), body).with_sender(sender);
+                let job = match send.job {
+                    Some(job) => Some(job),
+                    None => budgets::job_in_flight(writing.sql, &send.from)?,
+                };
+                let message =
+                    NewMessage::new(SENT, id, send.to.clone(), body).with_sender(sender).with_job(job);
                 match inbox::accept(writing, &message, max_queued)? {
                     Acceptance::Accepted { id } => {
                         let begin = || waits::begin(writing, &send.from, &send.to);

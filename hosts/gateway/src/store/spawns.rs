@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 use serde_json::json;
 
 use super::damage::Fault;
@@ -11,7 +11,7 @@ use super::ids::{RunId, digest};
 use super::inbox::{self, Acceptance, NewMessage};
 use super::runs::{self, RunRecord};
 use super::writer::Writing;
-use super::{Store, StoreError, Target, sessions, visible};
+use super::{Store, StoreError, Target, budgets, sessions, visible, withdrawal};
 use crate::moment::millis;
 use crate::{SessionKey, fail_points};
 
@@ -44,6 +44,8 @@ pub struct NewSpawn {
     pub max_children: u32,
     /// The most sessions above it.
     pub max_depth: u32,
+    /// The job whose tool begins it, in place of a run of the session.
+    pub job: Option<String>,
 }
 
 /// The outcome of beginning a session of a sub-agent.
@@ -81,40 +83,94 @@ impl Store {
         .await
     }
 
-    /// Cancels the run of a session that is in flight, and what runs and waits in the sessions below, of which the session does not hear. With `run`,
-    /// nothing is done unless that is the run. Returns the runs, which end as soon as their work has noticed.
+    /// Cancels the run of a session that is in flight, and what its sub-agents do. With `run`, nothing is done unless that is the run, and the
+    /// sub-agents of earlier runs go on. Returns the runs, which end as soon as their work has noticed.
+    ///
+    /// A session does not hear of the end of the sub-agents of a run that is cancelled with them; of others it does. Fires of schedules go on.
     pub async fn cancel_tree(
         &self,
         session: SessionKey,
         run: Option<RunId>,
     ) -> Result<Vec<RunRecord>, StoreError> {
         self.write(move |writing| {
-            let own = "session = ?1 AND ended_at IS NULL";
-            let mut cancelled = runs::select(writing.sql, own, params![session])?;
-            if run.is_some() && cancelled.first().map(|own| &own.id) != run.as_ref() {
+            let own = runs::select(writing.sql, "session = ?1 AND ended_at IS NULL", params![session])?.pop();
+            if run.is_some() && own.as_ref().map(|own| &own.id) != run.as_ref() {
                 return Ok(Vec::new());
             }
-            let below = "session IN (
-                WITH RECURSIVE below (key) AS (
-                    SELECT key FROM sessions WHERE parent = ?1
-                    UNION SELECT sessions.key FROM sessions JOIN below ON sessions.parent = below.key
-                ) SELECT key FROM below)";
-            let waiting = format!("state = 'queued' AND {below} ORDER BY id");
-            for message in inbox::select(writing.sql, &waiting, params![session])? {
-                inbox::cancel(writing, &message)?;
+            let mut cancelled = cancel_below(writing, &session, own.as_ref(), run.is_some())?;
+            if let Some(own) = own {
+                mark(writing, &own.id, false)?;
+                cancelled.insert(0, own);
             }
-            let below = format!("ended_at IS NULL AND {below}");
-            for (condition, is_quiet) in [(own, false), (&*below, true)] {
-                let sql = format!(
-                    "UPDATE runs SET is_quiet = max(is_quiet, ?3), cancelled_at = coalesce(cancelled_at, ?2) WHERE {condition}"
-                );
-                writing.sql.prepare_cached(&sql)?.execute(params![session, writing.now, is_quiet])?;
-            }
-            cancelled.extend(runs::select(writing.sql, &below, params![session])?);
             Ok(cancelled)
         })
         .await
     }
+
+    /// Cancels what the sub-agents of a run do, of which its session does not hear. Returns their runs, which end as soon as their work has noticed.
+    pub async fn cancel_sub_agents(
+        &self,
+        session: SessionKey,
+        run: RunId,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        self.write(move |writing| {
+            let of_run = "session = ?1 AND id = ?2";
+            match runs::select(writing.sql, of_run, params![session, run])?.pop() {
+                Some(run) => cancel_below(writing, &session, Some(&run), true),
+                None => Ok(Vec::new()),
+            }
+        })
+        .await
+    }
+}
+
+/// Cancels what the sub-agents of a session do, or those of one of its runs alone. The end of those that `own` or another run cancelled here began is quiet.
+fn cancel_below(
+    writing: &Writing<'_>,
+    session: &SessionKey,
+    own: Option<&RunRecord>,
+    of_own_alone: bool,
+) -> Result<Vec<RunRecord>, Fault> {
+    let own = own.map(|own| &own.id);
+    let sql = "WITH RECURSIVE below (key, begun_in) AS (
+            SELECT key, begun_in FROM sessions WHERE parent = ?1 AND kind = 'sub' AND (?2 IS NULL OR begun_in = ?2)
+            UNION SELECT sessions.key, sessions.begun_in FROM sessions JOIN below ON sessions.parent = below.key WHERE kind = 'sub'
+        ) SELECT key, begun_in FROM below";
+    let mut statement = writing.sql.prepare_cached(sql)?;
+    let of_own = own.filter(|_| of_own_alone);
+    let below = statement.query_map(params![session, of_own], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let below = below.collect::<Result<Vec<(SessionKey, Option<RunId>)>, _>>()?;
+    let mut cancelled = Vec::new();
+    for (key, _) in &below {
+        let no_fire = "session = ?1 AND ended_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM inbox WHERE inbox.id = runs.message AND inbox.kind = 'fire')";
+        cancelled.extend(runs::select(writing.sql, no_fire, params![key])?);
+    }
+    let is_quiet = |begun_in: &Option<RunId>| {
+        let is_cancelled = |run| own == Some(run) || cancelled.iter().any(|cancelled| &cancelled.id == run);
+        begun_in.as_ref().is_some_and(is_cancelled)
+    };
+    for (key, begun_in) in &below {
+        let waiting = "session = ?1 AND state = 'queued' AND kind <> 'fire' ORDER BY id";
+        for message in inbox::select(writing.sql, waiting, params![key])? {
+            if is_quiet(begun_in) {
+                inbox::cancel(writing, &message)?;
+            } else {
+                withdrawal::take_back(writing, &message)?;
+            }
+        }
+        for run in cancelled.iter().filter(|run| run.session == *key) {
+            mark(writing, &run.id, is_quiet(begun_in))?;
+        }
+    }
+    Ok(cancelled)
+}
+
+/// Notes that a run was cancelled. One that is quiet is not told to the session above.
+fn mark(writing: &Writing<'_>, run: &RunId, is_quiet: bool) -> Result<(), Fault> {
+    let sql = "UPDATE runs SET is_quiet = max(is_quiet, ?3), cancelled_at = coalesce(cancelled_at, ?2) WHERE id = ?1";
+    writing.sql.prepare_cached(sql)?.execute(params![run, writing.now, is_quiet])?;
+    Ok(())
 }
 
 fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> {
@@ -132,8 +188,14 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     if visible::is_blocked(writing.sql, &spawn.parent)? {
         return Err(Fault::Refused("the person of the session is blocked".to_owned()));
     }
-    let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE session = ?1 AND ended_at IS NULL AND cancelled_at IS NOT NULL)";
-    if writing.sql.prepare_cached(sql)?.query_row([&spawn.parent], |row| row.get(0))? {
+    // The tool of a job is called by no run.
+    let sql = "SELECT id, cancelled_at IS NOT NULL FROM runs WHERE session = ?1 AND ended_at IS NULL AND ?2 IS NULL";
+    let in_flight = writing
+        .sql
+        .prepare_cached(sql)?
+        .query_row(params![spawn.parent, spawn.job], |row| Ok((row.get::<_, RunId>(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((_, true)) = in_flight {
         return Err(Fault::Refused("the run was cancelled, so it begins nothing more".to_owned()));
     }
     if visible::with_those_above(writing.sql, &spawn.parent)?.len() > spawn.max_depth as usize {
@@ -164,7 +226,7 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
     writing
         .sql
         .prepare_cached(
-            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6, begun_by = ?7 WHERE key = ?1",
+            "UPDATE sessions SET label = ?2, model = ?3, thinking = ?4, run_timeout = ?5, result_to = ?6, begun_by = ?7, begun_in = ?8 WHERE key = ?1",
         )?
         .execute(params![
             key,
@@ -173,10 +235,16 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
             spawn.thinking,
             spawn.run_timeout.map(millis),
             result_to,
-            serde_json::to_string(&spawn.delegates)?
+            serde_json::to_string(&spawn.delegates)?,
+            in_flight.map(|(run, _)| run),
         ])?;
+    let job = match &spawn.job {
+        Some(job) => Some(job.clone()),
+        None => budgets::job_in_flight(writing.sql, &spawn.parent)?,
+    };
     let body = json!({ "text": spawn.prompt, "from": spawn.parent });
-    let message = NewMessage::new(SPAWNED, id, key.clone(), body).with_sender(spawn.parent.as_str());
+    let message =
+        NewMessage::new(SPAWNED, id, key.clone(), body).with_sender(spawn.parent.as_str()).with_job(job);
     match inbox::accept(writing, &message, u32::MAX)? {
         Acceptance::Accepted { .. } => Ok(SpawnStored::Begun(key)),
         Acceptance::Again { .. } | Acceptance::QueueFull { .. } => {

@@ -12,8 +12,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toolkit_gateway::{
     AccountBudget, BudgetFilter, BudgetKind, BudgetSettings, EventFilter, FireState, JobWork, MessageId,
-    Moment, NewJob, NewMessage, NewRequest, ReserveOutcome, Role, RunEnd, RunState, SessionKey, Store,
-    StoreOptions,
+    MessageKind, MessageState, Moment, NewJob, NewMessage, NewRequest, NewSpawn, ReserveOutcome, Role,
+    RunEnd, RunId, RunState, SessionKey, SpawnStored, Store, StoreOptions,
 };
 use toolkit_models::{TotalUsage, Usage};
 
@@ -282,6 +282,69 @@ async fn a_refused_fire_is_no_failure_of_its_job() {
     assert_eq!((job.failures, job.is_enabled), (0, true));
 }
 
+fn new_spawn(parent: &SessionKey) -> NewSpawn {
+    NewSpawn {
+        parent: parent.clone(),
+        delegates: Vec::new(),
+        origin: "call".to_owned(),
+        agent: "main".to_owned(),
+        person: None,
+        prompt: "do".to_owned(),
+        label: None,
+        model: None,
+        thinking: None,
+        run_timeout: None,
+        result_to: None,
+        max_children: 8,
+        max_depth: 3,
+        job: None,
+    }
+}
+
+#[tokio::test]
+async fn a_result_counts_for_the_job_for_which_it_was_made() {
+    let place = Place::new().await;
+    let id = place.store.add_job(job(prompt("go"))).await.unwrap().id;
+    place.store.request_fire(&id, None).await.unwrap();
+    place.store.claim_fire().await.unwrap().unwrap();
+    let of_job = place.claim().await;
+    place.store.spawn(new_spawn(&of_job.message.session)).await.unwrap();
+    let end = async |run: RunId| {
+        place.store.finish(&run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
+    };
+    end(of_job.run).await;
+    let of_person = NewMessage::new("test", "1", of_job.message.session, json!({ "text": "hello" }));
+    place.store.accept(of_person).await.unwrap();
+    for (run, counted) in [("the sub-agent's", 2), ("the person's", 2), ("that of the result", 3)] {
+        let claimed = place.claim().await;
+        assert_eq!(of(&place.store, BudgetKind::Job, id.as_str()).await.day.runs, counted, "{run}");
+        end(claimed.run).await;
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_a_budget_holds_is_next_in_the_next_period() {
+    let place = Place::new().await;
+    place.store.set_budgets(budgets(json!({ "everything": { "day": { "runs": 1 } } })));
+    place.accept("1", "ada").await;
+    let first = place.claim().await;
+    place.store.finish(&first.run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
+    for number in 0..150 {
+        let result = NewMessage::new("sub", number.to_string(), key("ada"), json!({ "text": "done" }));
+        place.store.accept(result.with_kind(MessageKind::Result)).await.unwrap();
+    }
+    // However many are held, others are not kept waiting.
+    let other = place.accept("2", "bob").await;
+    for _ in 0..3 {
+        assert_eq!(place.store.claim(10).await.unwrap(), None);
+    }
+    assert_eq!(place.store.message(other).await.unwrap().unwrap().state, MessageState::Consumed);
+    assert_eq!(place.store.queued(key("ada")).await.unwrap().len(), 150);
+    place.clock.set(Moment(START.0 + DAY));
+    let next = place.claim().await;
+    assert_eq!((next.message.kind, &*next.message.external_id), (MessageKind::Result, "0"));
+}
+
 #[tokio::test]
 async fn runs_of_a_job_count_for_it_also_in_sessions_below() {
     let place = Place::new().await;
@@ -289,17 +352,20 @@ async fn runs_of_a_job_count_for_it_also_in_sessions_below() {
     let id = place.store.add_job(job(prompt("go"))).await.unwrap().id;
     place.store.request_fire(&id, None).await.unwrap();
     place.store.claim_fire().await.unwrap().unwrap();
-    let claimed = place.claim().await;
-    let parent = claimed.message.session.clone();
-    let sub = SessionKey::sub("main", "1").unwrap();
-    place.store.open_session(sub.clone(), None, Some(parent.clone())).await.unwrap();
-    let to_sub = NewMessage::new("sub", "1", sub.clone(), json!({ "text": "do" }));
-    place.store.accept(to_sub).await.unwrap();
+    let of_job = place.claim().await;
+    let parent = of_job.message.session.clone();
+    let SpawnStored::Begun(sub) = place.store.spawn(new_spawn(&parent)).await.unwrap() else { panic!() };
+    // One of a person, in the same session, is the latest by then.
+    place.store.finish(&of_job.run, RunEnd::Answered, Vec::new(), Vec::new()).await.unwrap();
+    let of_sub = place.claim().await;
+    assert_eq!(of_sub.message.session, sub);
+    let of_person = NewMessage::new("test", "1", parent.clone(), json!({ "text": "hello" }));
+    place.store.accept(of_person).await.unwrap();
     place.claim().await;
     let used = of(&place.store, BudgetKind::Job, id.as_str()).await;
     assert_eq!(used.day.runs, 2);
     // The session above counts its own run and that below.
-    assert_eq!(of(&place.store, BudgetKind::Session, parent.as_str()).await.day.runs, 2);
+    assert_eq!(of(&place.store, BudgetKind::Session, parent.as_str()).await.day.runs, 3);
     assert_eq!(of(&place.store, BudgetKind::Session, sub.as_str()).await.day.runs, 1);
     reserve(&place.store, NewRequest::new("r1", using(80, None)).with_session(sub)).await.unwrap();
     assert_eq!(of(&place.store, BudgetKind::Job, id.as_str()).await.day.reserved_tokens, 80);

@@ -1,14 +1,13 @@
 //! The accounts that a request or a run counts for.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 use toolkit_models::Account;
 
 use crate::settings::{BudgetSettings, PeriodLimits};
 use crate::store::damage::Fault;
-use crate::store::ids::RunId;
-use crate::store::inbox::{Message, MessageKind};
+use crate::store::ids::{MessageId, RunId};
 use crate::store::named::named;
 use crate::store::writer::Writing;
 use crate::store::{people, visible};
@@ -90,7 +89,7 @@ pub(super) fn of_request(
         add(BudgetKind::Session, key.as_str());
     }
     let of_run = match (job, session) {
-        (None, Some(session)) => job_in_flight(writing, session)?,
+        (None, Some(session)) => job_in_flight(writing.sql, session)?,
         _ => None,
     };
     if let Some(job) = job.or(of_run.as_deref()) {
@@ -136,27 +135,25 @@ pub(super) fn limits<'a>(
 }
 
 /// Returns the job for which the run of a session that is in flight works.
-fn job_in_flight(writing: &Writing<'_>, session: &SessionKey) -> Result<Option<String>, Fault> {
+pub(in crate::store) fn job_in_flight(
+    connection: &Connection,
+    session: &SessionKey,
+) -> Result<Option<String>, Fault> {
     let sql = "SELECT job FROM runs JOIN run_jobs ON run_jobs.run = runs.id WHERE session = ?1 AND ended_at IS NULL";
-    Ok(writing.sql.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
+    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
 }
 
-/// Returns the job for which a run works that no fire begins: in the session of a sub-agent that of the latest run of the session above, and
-/// with the result of a sub-agent that of the run before.
-pub(super) fn inherited_job(
-    writing: &Writing<'_>,
-    message: &Message,
-    run: &RunId,
+/// Returns the job for which a run works.
+pub(in crate::store) fn job_of_run(connection: &Connection, run: &RunId) -> Result<Option<String>, Fault> {
+    let sql = "SELECT job FROM run_jobs WHERE run = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()?)
+}
+
+/// Returns the job for which the run of a message works: that of its fire, or of the run whose agent sent it or whose result it is.
+pub(in crate::store) fn job_of_message(
+    connection: &Connection,
+    message: MessageId,
 ) -> Result<Option<String>, Fault> {
-    let of = match message.kind {
-        MessageKind::Result => "?1",
-        _ if message.session.kind() == SessionKind::Sub => "(SELECT parent FROM sessions WHERE key = ?1)",
-        _ => return Ok(None),
-    };
-    let sql = format!(
-        "SELECT run_jobs.job FROM runs LEFT JOIN run_jobs ON run_jobs.run = runs.id
-         WHERE session = {of} AND runs.id <> ?2 ORDER BY started_at DESC LIMIT 1"
-    );
-    let found = writing.sql.prepare_cached(&sql)?.query_row(params![message.session, run], |row| row.get(0));
-    Ok(found.optional()?.flatten())
+    let sql = "SELECT job FROM inbox WHERE id = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([message], |row| row.get(0)).optional()?.flatten())
 }

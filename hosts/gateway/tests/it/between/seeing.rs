@@ -1,7 +1,8 @@
 //! Which sessions a session sees.
 
 use serde_json::{Value, json};
-use toolkit_gateway::{PeerKind, Scope, SessionKey};
+use toolkit::{Caller, ToolCall};
+use toolkit_gateway::{PeerKind, Scope, SessionKey, caller_in};
 
 use super::{Bench, key, person};
 
@@ -93,6 +94,15 @@ async fn a_sub_agent_sees_no_more_than_the_agents_above_it() {
     ] {
         let read = bench.call(from, "session_status", json!({ "sessionKey": to })).await;
         assert_eq!(read.is_ok(), is_seen, "{from} {to}");
+    }
+    // The agents to which a run delegates stand below its own.
+    let delegate = caller_in(Caller::new().with_session("s"), &key("third")).delegated().with_agent("main");
+    for (caller, is_seen) in
+        [(caller_in(Caller::new().with_session("s"), &key("third")), true), (delegate, false)]
+    {
+        let toolbox = bench.toolkit.toolbox(&caller).await;
+        let call = ToolCall::new("1", "session_status", json!({ "sessionKey": key("other") }));
+        assert_eq!(!toolbox.call(call).await.is_error(), is_seen, "{caller:?}");
     }
 }
 

@@ -24,6 +24,7 @@ async fn an_answer_comes_back_although_there_is_one_slot() {
         "{answer}"
     );
     assert!(answer.contains("`agent:main:main`") && answer.contains("plain hello"), "{answer}");
+    assert!(answer.contains("This is the answer of the agent of another session"), "{answer}");
     assert_eq!(bench.store().waits().await.unwrap(), []);
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolkit::{CallOptions, Caller, ToolCall};
 use toolkit_gateway::{
-    DeliveryState, JobFilter, MessageKind, PeerKind, Role, RunState, SessionFilter, SessionKey, SessionKind,
-    SessionRecord, caller_in,
+    BudgetSettings, CancelOutcome, DeliveryState, JobFilter, MessageKind, NewMessage, PeerKind, Role,
+    RunState, SessionFilter, SessionKey, SessionKind, SessionRecord, caller_in,
 };
 
 use super::{Bench, call, contents, key, person};
@@ -203,6 +203,78 @@ async fn the_end_of_a_run_by_a_person_ends_what_it_began() {
 }
 
 #[tokio::test]
+async fn a_cancelled_run_leaves_alone_what_other_runs_and_jobs_have_begun() {
+    let bench = Bench::new(8).await;
+    let ada = person("ada");
+    let hold = |id: &str| call("hold", &json!({ "id": id }));
+    let running = async |count: usize| {
+        until(bench.store(), || async {
+            bench.subs().await.iter().filter(|sub| sub.is_running).count() == count
+        })
+        .await;
+    };
+    bench.answer(&ada, spawn(&json!({ "prompt": hold("of the first run") }))).await;
+    running(1).await;
+    let first = bench.subs().await.remove(0).key;
+    // The fire of a job in a session below.
+    let below = SessionKey::sub("main", "job").unwrap();
+    bench.store().open_session(below.clone(), Some("ada".to_owned()), Some(ada.clone())).await.unwrap();
+    let fire = NewMessage::new("cron", "1", below.clone(), json!({ "text": hold("of a fire") }));
+    bench.sessions.send(fire.with_kind(MessageKind::Fire)).await.unwrap();
+    running(2).await;
+    let second =
+        bench.tell(&ada, [spawn(&json!({ "prompt": hold("of the second run") })), hold("y")].join("\n"));
+    let second = second.await;
+    running(3).await;
+
+    // The run of a message, with what it began.
+    assert!(matches!(bench.sessions.cancel_message(second).await.unwrap(), CancelOutcome::TooLate { .. }));
+    assert_eq!(bench.ended(second).await.0, RunState::Cancelled);
+    running(2).await;
+    assert_eq!(bench.answers_to_results(&ada).await, [""; 0], "the run that would read it was cancelled");
+
+    // All that the session does: the one that nobody awaits is told of.
+    assert!(bench.sessions.cancel(ada.clone()).await.unwrap());
+    running(1).await;
+    until(bench.store(), || async { !bench.answers_to_results(&ada).await.is_empty() }).await;
+    let answers = bench.answers_to_results(&ada).await;
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(answers[0].contains(&format!("`{first}` was cancelled")), "{answers:?}");
+    assert!(bench.store().run_in_flight(below.clone()).await.unwrap().is_some(), "a fire is its job's");
+    assert!(bench.sessions.cancel(below).await.unwrap());
+    bench.quiet().await;
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_ends_with_what_it_began() {
+    let bench = Bench::new(4).await;
+    let held = call("hold", &json!({ "id": "below" }));
+    let task = [spawn(&json!({ "prompt": held })), call("hold", &json!({ "id": "late" }))].join("\n");
+    bench.answer(&key("main"), spawn(&json!({ "prompt": task, "runTimeoutSeconds": 1 }))).await;
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&key("main")).await;
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(answers[0].contains("the run took longer than its limit of 1 s"), "{answers:?}");
+}
+
+#[tokio::test]
+async fn the_result_of_a_sub_agent_waits_for_the_budget() {
+    let bench = Bench::new(4).await;
+    let two_runs = json!({ "everything": { "day": { "runs": 2 } } });
+    bench.store().set_budgets(serde_json::from_value(two_runs).unwrap());
+    bench.answer(&person("ada"), spawn(&json!({ "prompt": "plain task" }))).await;
+    let counts = async || bench.store().counts(None).await.unwrap();
+    until(bench.store(), || async { counts().await.queued == 1 && counts().await.running == 0 }).await;
+    let refused = bench.tell(&person("ada"), "plain message").await;
+    let (state, text) = bench.ended(refused).await;
+    assert!(state == RunState::Failed && text.contains("the budget"), "{text}");
+    assert_eq!((counts().await.queued, bench.answers_to_results(&person("ada")).await.len()), (1, 0));
+    bench.store().set_budgets(BudgetSettings::default());
+    bench.quiet().await;
+    assert_eq!(bench.answers_to_results(&person("ada")).await.len(), 1);
+}
+
+#[tokio::test]
 async fn a_blocked_person_has_no_sub_agents() {
     let bench = Bench::new(4).await;
     let store = bench.store();
@@ -263,7 +335,10 @@ async fn a_call_that_is_made_again_does_nothing_more() {
     assert_eq!(bench.subs().await.len(), 2);
     let message = json!({ "sessionKey": first["sessionKey"], "message": "plain", "timeoutSeconds": 600 });
     let sent = again("sessions_send", "3", &message).await;
-    assert_eq!((&sent["outcome"], again("sessions_send", "3", &message).await), (&json!("ok"), sent.clone()));
+    let again = again("sessions_send", "3", &message).await;
+    assert_eq!((&sent["outcome"], &again["outcome"]), (&json!("ok"), &json!("ok")));
+    let reply = |sent: &Value| contents(sent["reply"].as_str().unwrap()).to_owned();
+    assert_eq!(reply(&again), reply(&sent));
     let sub = first["sessionKey"].as_str().unwrap().parse().unwrap();
     let sub = bench.store().session(sub).await.unwrap().unwrap();
     assert_eq!(sub.message_count, 4, "the task, one message, and their answers");

@@ -124,7 +124,8 @@ async fn a_session_is_not_opened_while_it_is_unknown_what_became_of_a_call() {
     let whole = fs::read_to_string(&path).unwrap();
     let is_started = |line: &&str| line.contains("\"started\"") && line.contains("[1]");
     let started = whole.lines().position(|line| is_started(&line)).unwrap();
-    let begun: String = whole.lines().take(started + 1).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<&str> = whole.lines().take(started + 1).chain([""]).collect();
+    let begun = lines.join("\n");
     fs::write(&path, &begun).unwrap();
     let model = scripted([finish("at last")]);
     let with = |recovery: fn(&ToolCall) -> Result<Option<ToolOutput>, String>| {

@@ -33,8 +33,8 @@ use crate::http::{self, About, HttpState};
 use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, Clock, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, SessionTools,
-    Sessions, SessionsOptions, StoredJobs, StoredMeter,
+    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Outbox, People, Questions, Schedules,
+    SendChannel, SessionTools, Sessions, SessionsOptions, StoredJobs, StoredMeter,
 };
 use agents::ConfiguredAgents;
 use builtin_tools::automation::{GatewayService, JobService};
@@ -59,6 +59,8 @@ pub struct GatewayOptions {
     pub channels: Vec<Arc<dyn SendChannel>>,
     /// The clock, in place of the system's.
     pub clock: Option<Clock>,
+    /// The limits of clients and of their sockets.
+    pub clients: ClientLimits,
 }
 
 impl GatewayOptions {
@@ -83,6 +85,12 @@ impl GatewayOptions {
     #[must_use]
     pub fn clock(self, clock: impl Into<Option<Clock>>) -> Self {
         Self { clock: clock.into(), ..self }
+    }
+
+    /// Sets the limits of clients and of their sockets.
+    #[must_use]
+    pub fn clients(self, clients: ClientLimits) -> Self {
+        Self { clients, ..self }
     }
 
     /// Adds a channel.
@@ -179,10 +187,13 @@ impl Gateway {
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
         let process = Process::new(store.clone(), Arc::clone(&state), stop_asked.clone());
         let jobs = StoredJobs::new(store.clone()).with_sessions(session_tools.clone());
+        let clients = Clients::new(store.clone(), options.clients);
+        let of_clients = clients.servers();
         let host = host(load)
             .approver(questions.clone())
             .with_toolkit(|toolkit| {
                 toolkit
+                    .tool_source(of_clients)
                     .ask_store(Arc::new(questions.clone()))
                     .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
                     .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
@@ -225,6 +236,7 @@ impl Gateway {
         let sessions = sessions.map_err(GatewayError::Store)?;
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
+        clients.begin(host.toolkit(), &sessions, shutdown.clone());
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -241,6 +253,7 @@ impl Gateway {
         follow(&http_state, &host);
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
+            .merge(http::clients(http_state.clone(), clients))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let mut service = http::service_with(http_state.clone(), more).hosts(&settings.hosts);
         service = service.origins(&settings.origins);

@@ -14,6 +14,7 @@
 mod asks;
 mod budgets;
 mod claims;
+mod client_calls;
 mod clock;
 mod counts;
 mod damage;
@@ -50,6 +51,8 @@ pub use budgets::{
     ReserveOutcome,
 };
 pub use claims::ClaimedFire;
+pub use client_calls::ClientCall;
+pub(crate) use client_calls::{CallEnd, Ended, NewClientCall};
 pub use clock::{Clock, Moment};
 pub use counts::Counts;
 pub use damage::{Problem, StoreError};

@@ -420,9 +420,11 @@ impl Attached {
         self.server.noticed()
     }
 
-    /// Waits until the list of the tools was read again, or the connection has ended. A change since the last call is not missed.
-    pub async fn changed(&mut self) {
-        let _ = self.changes.changed().await;
+    /// Waits until the list of the tools was read again. Returns false once the connection has ended. A change since the last call is not
+    /// missed.
+    pub async fn changed(&mut self) -> bool {
+        let is_there = self.changes.changed().await.is_ok();
+        is_there && !matches!(*self.changes.borrow(), State::Failed { .. } | State::Stopped)
     }
 
     /// Waits until the connection has ended, and returns the reason.

@@ -228,7 +228,11 @@ impl Link {
 
     /// Tells the client about its tools.
     pub(super) fn set_tools(&self, tools: Value) {
-        self.tools.send_replace(Some(tools));
+        self.tools.send_if_modified(|told| {
+            let is_new = told.as_ref() != Some(&tools);
+            *told = Some(tools);
+            is_new
+        });
     }
 
     /// What the client hears of its tools, as it changes.

@@ -21,7 +21,7 @@ use crate::http::{Caller, events};
 /// Answers of the gateway that wait to be sent.
 const MAX_ANSWERS: usize = 64;
 /// Time for the goodbye.
-const GOODBYE: Duration = Duration::from_secs(2);
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Events that a client follows.
 pub(super) type Following = Pin<Box<dyn Stream<Item = events::Frame> + Send>>;
@@ -48,9 +48,11 @@ pub(super) async fn serve(
             let mut writer =
                 Writer::new(sockets.clients.limits(), connected.as_ref(), to_send, to_follow, received);
             let closing = tokio::select! {
+                // First: its reasons end the link, too.
+                biased;
+                closing = ended(&sockets, &caller, connected.as_ref(), &shutdown) => closing,
                 closing = reader.run(&mut stream) => closing,
                 closing = writer.run(&mut sink, welcome.to_string()) => closing,
-                closing = ended(&sockets, &caller, connected.as_ref(), &shutdown) => closing,
             };
             if let Some(Connected { link, .. }) = &connected
                 && closing.is_by_client

@@ -61,7 +61,11 @@ pub(super) async fn send(socket: &mut Socket, frame: &Value) {
 impl Client {
     /// Says hello, with more fields.
     pub(super) async fn hello(place: &Place, token: &str, more: Value) -> Result<Self, Closed> {
-        let mut socket = open(place).await;
+        Self::hello_over(open(place).await, token, more).await
+    }
+
+    /// Says hello over a socket.
+    pub(super) async fn hello_over(mut socket: Socket, token: &str, more: Value) -> Result<Self, Closed> {
         let mut hello = json!({ "type": "hello", "token": token });
         for (key, value) in more.as_object().unwrap() {
             hello[key] = value.clone();

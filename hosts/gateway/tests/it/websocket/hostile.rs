@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -277,14 +278,19 @@ async fn a_client_that_reads_nothing_is_closed_and_the_rest_goes_on() {
     let mut limits = ClientLimits::default();
     limits.write_within = Duration::from_millis(50);
     limits.resume_within = Duration::from_millis(1);
-    limits.max_unsent = 128 << 20;
+    limits.max_unsent = 64 << 20;
     let place = Place::with(limits).await;
+    // The system would store much for a client that does not read.
+    let small = TcpSocket::new_v4().unwrap();
+    small.set_recv_buffer_size(4_096).unwrap();
+    let stream = small.connect(place.gateway.address()).await.unwrap();
+    let (socket, _) = client_async(request(&place), stream).await.unwrap();
     let hello = json!({ "sessions": ["main"] });
-    let stalled = Client::serving(&place, &place.owner, hello, json!([tool("page_act")])).await;
-    // More than the buffers of the system hold.
-    let calls: Vec<_> = (0..60)
+    let mut stalled = Client::hello_over(socket, &place.owner, hello).await.unwrap();
+    stalled.begin(json!([tool("page_act")])).await;
+    let calls: Vec<_> = (0..2)
         .map(|_| {
-            let long = json!({ "text": "x".repeat(1 << 20) });
+            let long = json!({ "text": "x".repeat(8 << 20) });
             tokio::spawn(super::call(place.toolkit(), main(), "page_act", long))
         })
         .collect();

@@ -5,10 +5,12 @@ mod client;
 mod deferred;
 mod events;
 mod hostile;
+mod javascript;
 mod model;
 mod resumption;
 mod tools;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -27,9 +29,10 @@ use model::Model;
 struct Place {
     directory: tempfile::TempDir,
     model: Model,
-    limits: ClientLimits,
     gateway: Gateway,
     owner: String,
+    /// The address of the next start; a free one by default.
+    address: Option<SocketAddr>,
 }
 
 impl Place {
@@ -46,15 +49,15 @@ impl Place {
         store.add_person("ada".to_owned(), Role::User, "main".to_owned()).await.unwrap();
         store.open_session(main(), None, None).await.unwrap();
         store.open_session(of_ada(), Some("ada".to_owned()), None).await.unwrap();
-        Self { directory, model, limits, gateway, owner }
+        Self { directory, model, gateway, owner, address: None }
     }
 
     /// Stops the gateway, and starts it again with other limits.
     async fn restart(self, limits: ClientLimits) -> Self {
-        let Self { directory, model, gateway, owner, .. } = self;
+        let Self { directory, model, gateway, owner, address } = self;
         in_time(gateway.stop(Duration::ZERO)).await.unwrap();
-        let gateway = start(&directory, &model, &limits).await;
-        Self { directory, model, limits, gateway, owner }
+        let gateway = start_at(&directory, &model, &limits, address).await;
+        Self { directory, model, gateway, owner, address }
     }
 
     async fn stop(self) {
@@ -127,22 +130,31 @@ impl Place {
 }
 
 async fn start(directory: &tempfile::TempDir, model: &Model, limits: &ClientLimits) -> Gateway {
+    start_at(directory, model, limits, None).await
+}
+
+async fn start_at(
+    directory: &tempfile::TempDir,
+    model: &Model,
+    limits: &ClientLimits,
+    address: Option<SocketAddr>,
+) -> Gateway {
     let load = LoadOptions::new()
         .data_dir(directory.path())
         .set("gateway.address='127.0.0.1:0'")
-        .set("permission={ client: 'allow' }")
+        .set("permission={ client: 'allow', 'client:owner.denied': 'deny' }")
         .set(format!(
             "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",
             model.url
         ));
     // Tools of other tests need what is not here.
     let host = |load| Host::builder(load).with_toolkit(toolkit::Builder::leave_out_incomplete);
-    let options = GatewayOptions::new().version("1.2.3").clients(limits.clone());
+    let options = GatewayOptions::new().address(address).clients(limits.clone());
     Gateway::start(load, host, options).await.unwrap()
 }
 
 /// Sends the bytes of a request, and returns the head and the body of the answer.
-async fn exchange(address: std::net::SocketAddr, request: &str) -> (String, String) {
+async fn exchange(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();

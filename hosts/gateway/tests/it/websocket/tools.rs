@@ -145,3 +145,18 @@ async fn a_tool_whose_schema_lies_is_left_out_and_arguments_are_checked_here() {
     assert!(calling.await.unwrap().error().unwrap().message().contains("no"));
     place.stop().await;
 }
+
+#[tokio::test]
+async fn rules_name_the_tools_of_a_client_by_its_person_and_name() {
+    let place = Place::new().await;
+    let ada = place.ada("phone").await;
+    let (toolkit, tools) = (place.toolkit(), || json!([tool("page_act")]));
+    let _of_owner = Client::serving(&place, &place.owner, to(&["main"], "denied"), tools()).await;
+    assert!(names(&toolkit, &main()).await.is_empty(), "a rule denies what this client of the owner offers");
+    let mut of_ada_s = Client::serving(&place, &ada, to(&["main"], "denied"), tools()).await;
+    let calling = tokio::spawn(call(toolkit, of_ada(), "page_act", json!({})));
+    let request = of_ada_s.request("tools/call").await;
+    of_ada_s.answer(&request, text("another client")).await;
+    assert_eq!(calling.await.unwrap().text(), "another client");
+    place.stop().await;
+}

@@ -142,7 +142,8 @@ async fn start_at(
     let load = LoadOptions::new()
         .data_dir(directory.path())
         .set("gateway.address='127.0.0.1:0'")
-        .set("permission={ client: 'allow', 'client:owner.denied': 'deny' }")
+        .set("permission={ client: 'allow' }")
+        .set("tools.deny=['client:owner.denied']")
         .set(format!(
             "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",
             model.url

@@ -1,6 +1,7 @@
 //! The first frame of a socket: who the client is, and to which sessions it gives tools.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -145,6 +146,7 @@ async fn join(
     let received = if is_resumed { hello.received } else { 0 };
     let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
     let (socket, gateway_has) = link.connect(received).ok_or_else(lost)?;
+    let connected = Connected { link: Arc::clone(&link), socket };
     let calls = sockets.state.store().client_calls(Some(caller.name().to_owned())).await;
     let calls = calls.map_err(|error| Closing::of_problem(&error.into()))?;
     let calls: Vec<_> =
@@ -156,7 +158,7 @@ async fn join(
     welcome["received"] = gateway_has.into();
     welcome["calls"] = calls.into();
     welcome["resumeSeconds"] = sockets.clients.limits().resume_within.as_secs().into();
-    Ok(Some(Connected { link, socket }))
+    Ok(Some(connected))
 }
 
 /// Finds a session that gets tools. The tools act with the rights of the client's person, so another person's agent does not get them, the owner's

@@ -6,6 +6,7 @@ mod directory;
 mod error;
 mod others;
 mod process;
+mod services;
 mod tool_jobs;
 mod upkeep;
 mod workspaces;
@@ -16,11 +17,10 @@ pub use error::GatewayError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -30,18 +30,16 @@ use toolkit_serve::axum::Router;
 
 use crate::address_file::AddressFile;
 use crate::http::{self, About, HttpState};
-use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
+use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, Clock, LocalChannel, Outbox, People, Questions, Schedules, SendChannel, SessionTools,
-    Sessions, SessionsOptions, StoredJobs, StoredMeter,
+    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Outbox, People, Questions, Schedules,
+    SendChannel, SessionTools, Sessions, SessionsOptions,
 };
 use agents::ConfiguredAgents;
-use builtin_tools::automation::{GatewayService, JobService};
-use builtin_tools::sessions::SessionService;
 use directory::HostDirectory;
-use others::OwnersTools;
 use process::Process;
+use services::Services;
 use tool_jobs::ConfiguredTools;
 
 /// Time for calls, hooks and MCP servers at the end.
@@ -59,6 +57,8 @@ pub struct GatewayOptions {
     pub channels: Vec<Arc<dyn SendChannel>>,
     /// The clock, in place of the system's.
     pub clock: Option<Clock>,
+    /// The limits of clients and of their sockets.
+    pub clients: ClientLimits,
 }
 
 impl GatewayOptions {
@@ -83,6 +83,12 @@ impl GatewayOptions {
     #[must_use]
     pub fn clock(self, clock: impl Into<Option<Clock>>) -> Self {
         Self { clock: clock.into(), ..self }
+    }
+
+    /// Sets the limits of clients and of their sockets.
+    #[must_use]
+    pub fn clients(self, clients: ClientLimits) -> Self {
+        Self { clients, ..self }
     }
 
     /// Adds a channel.
@@ -174,46 +180,23 @@ impl Gateway {
         store.settle_open_requests().await.map_err(GatewayError::Store)?;
         let transcripts = transcripts_of(&data_dir);
         let questions = Questions::new(store.clone(), transcripts.clone());
-        let state: Arc<OnceLock<(HttpState, Arc<Host>)>> = Arc::default();
-        let reloaded = Arc::clone(&state);
-        let (shutdown, stop_asked) = (CancellationToken::new(), CancellationToken::new());
+        let (shutdown, stop_asked, restart_asked) =
+            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
-        let restart_asked = CancellationToken::new();
-        let process = Process::new(store.clone(), Arc::clone(&state), restart_asked.clone());
-        let jobs = StoredJobs::new(store.clone()).with_sessions(session_tools.clone());
-        let host = host(load)
-            .approver(questions.clone())
-            .with_toolkit(|toolkit| {
-                toolkit
-                    .ask_store(Arc::new(questions.clone()))
-                    // An approver is not the owner, whose token is there.
-                    .seal_data_dir()
-                    .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
-                    .shared_service(Arc::new(session_tools.clone()) as Arc<dyn SessionService>)
-                    .shared_service(Arc::new(process.clone()) as Arc<dyn GatewayService>)
-                    .uses_section(GatewaySettings::SECTION)
-                    .uses_section(SessionSettings::SECTION)
-                    .uses_section(BudgetSettings::SECTION)
-            })
-            .meter(StoredMeter::meter(store.clone()))
-            .history(true)
-            .background_tasks(true)
-            .is_kept(is_kept(store.clone()))
-            .on_reload(move |outcome| {
-                match outcome {
-                    Ok(reloaded) => tracing::info!(changed = ?reloaded, "the configuration was read anew"),
-                    Err(error) => tracing::error!(%error, "a changed configuration is not used"),
-                }
-                if let Some((state, host)) = reloaded.get() {
-                    follow(state, host);
-                }
-            })
-            .prepare()?;
-        let settings = GatewaySettings::of(host.configuration());
-        let of_sessions = SessionSettings::of(host.configuration());
-        let owners_tools = OwnersTools::but_for(&settings.others_may_use);
-        let host = host.with_toolkit(|toolkit| toolkit.inspector("gateway", owners_tools)).build()?;
-        let host = Arc::new(host);
+        let clients = Clients::new(store.clone(), options.clients);
+        let state = Arc::default();
+        let services = Services {
+            store: store.clone(),
+            questions: questions.clone(),
+            session_tools: session_tools.clone(),
+            clients: clients.clone(),
+            process: Process::new(store.clone(), Arc::clone(&state), restart_asked.clone()),
+            state,
+        };
+        let host = Arc::new(services.host(host(load))?);
+        let state = services.state;
+        let settings = GatewaySettings::of(&host.configuration());
+        let of_sessions = SessionSettings::of(&host.configuration());
 
         let people = People::open(store.clone(), &settings.agent).await?;
         let mut channels = options.channels;
@@ -229,6 +212,7 @@ impl Gateway {
         let sessions = sessions.map_err(GatewayError::Store)?;
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
+        clients.begin(host.toolkit(), &sessions, shutdown.clone());
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -245,6 +229,7 @@ impl Gateway {
         follow(&http_state, &host);
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
+            .merge(http::clients(http_state.clone(), clients))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let mut service = http::service_with(http_state.clone(), more).hosts(&settings.hosts);
         service = service.origins(&settings.origins);
@@ -355,16 +340,6 @@ fn check_address(address: SocketAddr, settings: &GatewaySettings) -> Result<(), 
         return Ok(());
     }
     Err(GatewayError::Open { address })
-}
-
-/// Keeps the transcripts of sessions: how long these are kept is a matter of the store.
-fn is_kept(store: Store) -> impl Fn(&str) -> bool + Send + Sync + 'static {
-    let runtime = Handle::current();
-    move |transcript: &str| {
-        let found = runtime.block_on(store.session_of_transcript(transcript.to_owned()));
-        // Where the store cannot be read, nothing is removed.
-        !matches!(found, Ok(None))
-    }
 }
 
 /// Uses the configuration of now.

@@ -30,13 +30,14 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `GET /healthz` alone needs no token. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
+//! `GET /healthz` alone needs no token, and `/ws`, if it is there, takes it in the first frame. What a person may not see is not found, as if it were not there. Times are milliseconds since 1970.
 
 mod agents;
 mod asks;
 mod authenticated;
 mod budgets;
 mod caller;
+mod calls;
 mod errors;
 mod events;
 mod health;
@@ -53,12 +54,14 @@ mod session_paths;
 mod sessions;
 mod state;
 mod tokens;
+mod websocket;
 
 pub use asks::asks;
 pub use authenticated::Authenticated;
 pub use caller::Caller;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
+pub use websocket::clients;
 
 use rate::Rate;
 use toolkit_serve::axum::Router;

@@ -36,6 +36,7 @@ mod address_file;
 mod backup;
 mod budgets;
 pub mod client;
+mod clients;
 mod fail_points;
 mod gateway;
 pub mod http;
@@ -54,6 +55,7 @@ mod store;
 
 pub use backup::{BackupError, back_up, restore};
 pub use budgets::StoredMeter;
+pub use clients::{ClientLimits, Clients};
 pub use gateway::{Gateway, GatewayError, GatewayOptions};
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
@@ -74,11 +76,11 @@ pub use settings::{
 pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
-    CancelOutcome, Claimed, ClaimedFire, CleanUp, Clock, Counts, Delivery, DeliveryCounts, DeliveryFilter,
-    DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId, FireState, Job,
-    JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState, Missed, Moment,
-    NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, PersonRecord, Problem,
-    ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter,
+    CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, Delivery, DeliveryCounts,
+    DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId,
+    FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
+    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, PersonRecord,
+    Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter,
     SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Target,
     TokenRecord, WaitCycle,
 };

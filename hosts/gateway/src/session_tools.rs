@@ -65,6 +65,11 @@ pub(crate) fn calling_job(ctx: &ToolContext) -> Option<String> {
     Some(ctx.extra_json(FIRE)?.get("job")?.as_str()?.to_owned())
 }
 
+/// Returns the key of the session of a caller.
+pub(crate) fn session_of(caller: &Caller) -> Option<&str> {
+    caller.extra.get(EXTRA)?.as_str()
+}
+
 /// Returns the session for which a tool is called. The agents above it include those of the run that have delegated the call: they limit what it
 /// may see.
 pub(crate) async fn calling(store: &Store, ctx: &ToolContext) -> Result<SessionRecord, ToolError> {
@@ -78,7 +83,7 @@ pub(crate) async fn calling(store: &Store, ctx: &ToolContext) -> Result<SessionR
 }
 
 /// Returns where the answer goes of the run, or of the job, for which a tool is called.
-async fn reply_target(
+pub(crate) async fn reply_target(
     store: &Store,
     ctx: &ToolContext,
     session: &SessionKey,
@@ -95,7 +100,7 @@ async fn reply_target(
 
 /// Names the call for which a row is written, and no other: a call that is made again after a crash has the same name. The model's calls are named
 /// by their transcript and answer; those that a tool makes, by the run; those of a job, by its fire.
-async fn call_origin(
+pub(crate) async fn call_origin(
     store: &Store,
     ctx: &ToolContext,
     calling: &SessionRecord,

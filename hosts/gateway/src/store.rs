@@ -12,8 +12,10 @@
 //! as the disk keeps what it confirmed. A command whose future is dropped is carried out all the same, once it was handed over.
 
 mod asks;
+mod beginning;
 mod budgets;
 mod claims;
+mod client_calls;
 mod clock;
 mod counts;
 mod damage;
@@ -50,6 +52,8 @@ pub use budgets::{
     ReserveOutcome,
 };
 pub use claims::ClaimedFire;
+pub use client_calls::ClientCall;
+pub(crate) use client_calls::{CallEnd, Ended, NewClientCall};
 pub use clock::{Clock, Moment};
 pub use counts::Counts;
 pub use damage::{Problem, StoreError};

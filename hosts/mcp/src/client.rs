@@ -8,6 +8,7 @@ mod calls;
 mod configured;
 mod connect;
 mod connection;
+mod deferred;
 mod events;
 mod execution;
 mod failure;
@@ -46,6 +47,7 @@ mod tools;
 mod unreadable;
 mod visible;
 
+pub use deferred::{DeferredCall, DeferredCalls};
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, forget_sign_ins};
 pub use options::ClientOptions;

@@ -1,5 +1,9 @@
 //! WebSockets on a connection that began with HTTP.
 
+mod counted;
+
+pub use counted::{Counted, Received};
+
 use crate::body::AnswerBody;
 use crate::connection::Connection;
 use crate::problem::Problem;
@@ -10,8 +14,6 @@ use http::header::{
     UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version};
-use hyper::upgrade::Upgraded;
-use hyper_util::rt::TokioIo;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -23,7 +25,7 @@ pub use tokio_tungstenite::tungstenite::{
 };
 
 /// A WebSocket: a stream and a sink of [`Message`]s. Pings are answered while it is read.
-pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
+pub type WebSocket = WebSocketStream<Counted>;
 
 /// Limits of a WebSocket.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +73,7 @@ where
         .max_write_buffer_size(options.max_unsent.max(WebSocketConfig::default().write_buffer_size + 1));
     connection.run_upgraded(async move |shutdown| match upgrading.await {
         Ok(upgraded) => {
-            let io = TokioIo::new(upgraded);
+            let io = Counted::new(upgraded);
             run(WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await, shutdown).await;
         }
         Err(error) => tracing::debug!(%error, "a connection did not become a WebSocket"),

@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use futures_util::stream::unfold;
+use futures_util::stream::{Stream, StreamExt as _, unfold};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -47,23 +47,69 @@ async fn follow(
     let session = query.one("session")?;
     query.finish()?;
     let after = last_event_id(&headers)?.or(after);
-    let session = match session {
-        Some(text) => Some(session_paths::find(&state, &caller, &text).await?.key),
-        None => None,
-    };
-    let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
-    let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
-    let following = Following::new(state, caller, filter, after, live);
-    let frames = unfold(following, async |mut following| {
-        let frame = following.next().await?;
-        Some((Ok::<_, Infallible>(frame), following))
-    });
+    let frames = frames(state, caller, session.as_deref(), after).await?;
+    let frames = frames.map(|frame| Ok::<_, Infallible>(frame.to_sse()));
     let mut response = Response::new(Body::from_stream(frames));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // A proxy that collects the answer would hold it back.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     Ok(response)
+}
+
+/// Returns the events that a person sees, of one session or of all, after the one with a number, or from now on. The stream ends with the token.
+pub(super) async fn frames(
+    state: HttpState,
+    caller: Caller,
+    session: Option<&str>,
+    after: Option<i64>,
+) -> Result<impl Stream<Item = Frame> + Send + use<>, Problem> {
+    let session = match session {
+        Some(text) => Some(session_paths::find(&state, &caller, text).await?.key),
+        None => None,
+    };
+    let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
+    let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
+    let following = Following::new(state, caller, filter, after, live);
+    Ok(unfold(following, async |mut following| {
+        let frame = following.next().await?;
+        Some((frame, following))
+    }))
+}
+
+/// A part of a stream.
+#[derive(Debug, PartialEq)]
+pub(super) enum Frame {
+    /// An event. One of the store has a number.
+    Event { id: Option<i64>, kind: String, data: Value },
+    /// Nothing has happened: the number after which a client goes on.
+    Alive(i64),
+}
+
+impl Frame {
+    fn event(id: Option<i64>, kind: &str, data: Value) -> Self {
+        Self::Event { id, kind: kind.to_owned(), data }
+    }
+
+    /// Tells that events between two numbers, both left out, may be missing.
+    fn gap(after: i64, until: i64) -> Self {
+        Self::event(Some(until), "gap", json!({ "after": after, "until": until }))
+    }
+
+    /// As a server-sent event. Its JSON has no line breaks.
+    fn to_sse(&self) -> Bytes {
+        let (id, kind, data) = match self {
+            Self::Event { id, kind, data } => (id, kind, data),
+            // A comment: no event, so nothing is dispatched.
+            Self::Alive(after) => return format!(": alive\nid: {after}\n\n").into(),
+        };
+        let mut text = String::new();
+        if let Some(id) = id {
+            let _ = writeln!(text, "id: {id}");
+        }
+        let _ = write!(text, "event: {kind}\ndata: {data}\n\n");
+        text.into()
+    }
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
@@ -92,7 +138,7 @@ struct Following {
     /// True if the store may have events that were not read.
     is_behind: bool,
     live: Option<Live>,
-    ready: VecDeque<Bytes>,
+    ready: VecDeque<Frame>,
     alive: Interval,
 }
 
@@ -112,18 +158,18 @@ impl Following {
         let after = match after {
             // An earlier store was put back, in which these events never happened.
             Some(after) if after > newest => {
-                ready.push_back(gap(after, newest));
+                ready.push_back(Frame::gap(after, newest));
                 newest
             }
             after => after.unwrap_or(newest),
         };
         // A client that is cut off before the first event knows where to go on.
-        ready.push_front(alive_frame(after));
+        ready.push_front(Frame::Alive(after));
         Self { state, caller, filter, after, last, is_behind: true, live, ready, alive }
     }
 
     /// Returns the next frame; `None` ends the stream.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(frame) = self.ready.pop_front() {
                 return Some(frame);
@@ -152,7 +198,7 @@ impl Following {
                     if !self.state.people().still_counts(&self.caller.0).await.is_ok_and(|counts| counts) {
                         return None;
                     }
-                    return Some(alive_frame(self.after));
+                    return Some(Frame::Alive(self.after));
                 }
                 seen = next_live(&mut self.live) => self.ready.extend(live_frames(seen)),
             }
@@ -167,10 +213,10 @@ impl Following {
         self.is_behind = events.len() >= PAGE as usize;
         let before_kept = first_kept.map_or(seen, |first| first - 1);
         if before_kept > self.after {
-            self.ready.push_back(gap(self.after, before_kept));
+            self.ready.push_back(Frame::gap(self.after, before_kept));
         }
         for event in events {
-            self.ready.push_back(frame(Some(event.seq), &event.kind, &json!(event)));
+            self.ready.push_back(Frame::event(Some(event.seq), &event.kind, json!(event)));
         }
         self.after = seen;
         Ok(())
@@ -184,31 +230,11 @@ async fn next_live(live: &mut Option<Live>) -> Seen {
     }
 }
 
-fn live_frames(seen: Seen) -> Vec<Bytes> {
+fn live_frames(seen: Seen) -> Vec<Frame> {
     match seen {
-        Seen::Events(events) => events.iter().map(|event| frame(None, "live", &json!(event))).collect(),
-        Seen::Missed(count) => vec![frame(None, "live.missed", &json!({ "count": count }))],
+        Seen::Events(events) => events.iter().map(|event| Frame::event(None, "live", json!(event))).collect(),
+        Seen::Missed(count) => vec![Frame::event(None, "live.missed", json!({ "count": count }))],
     }
-}
-
-/// An event. Its JSON has no line breaks.
-fn frame(id: Option<i64>, kind: &str, data: &Value) -> Bytes {
-    let mut text = String::new();
-    if let Some(id) = id {
-        let _ = writeln!(text, "id: {id}");
-    }
-    let _ = write!(text, "event: {kind}\ndata: {data}\n\n");
-    text.into()
-}
-
-/// Tells that events between two numbers, both left out, may be missing.
-fn gap(after: i64, until: i64) -> Bytes {
-    frame(Some(until), "gap", &json!({ "after": after, "until": until }))
-}
-
-/// A comment, and the number after which a client goes on: no event, so nothing is dispatched.
-fn alive_frame(after: i64) -> Bytes {
-    format!(": alive\nid: {after}\n\n").into()
 }
 
 #[cfg(test)]
@@ -217,7 +243,8 @@ mod tests {
 
     #[test]
     fn an_event_is_one_frame_whatever_its_text_is() {
-        let frame = frame(Some(7), "run.ended", &json!({ "reason": "a\nb\r\n\u{2028}data: x" }));
+        let frame =
+            Frame::event(Some(7), "run.ended", json!({ "reason": "a\nb\r\n\u{2028}data: x" })).to_sse();
         let text = std::str::from_utf8(&frame).expect("text");
         assert_eq!(text.lines().collect::<Vec<_>>().len(), 4, "{text:?}");
         assert!(text.starts_with("id: 7\nevent: run.ended\ndata: {") && text.ends_with("}\n\n"), "{text:?}");

@@ -32,10 +32,10 @@ pub(super) fn routes() -> Router<HttpState> {
 /// A message that is sent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sent {
-    text: String,
+pub(super) struct Sent {
+    pub(super) text: String,
     /// The client's own id: sent again, it is the same message.
-    id: Option<String>,
+    pub(super) id: Option<String>,
 }
 
 async fn send(
@@ -44,7 +44,17 @@ async fn send(
     path: Result<Path<String>, PathRejection>,
     Body(sent): Body<Sent>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
-    let Named { key, record } = find(&state, &caller, &path?).await?;
+    Ok((StatusCode::ACCEPTED, Json(accept(&state, &caller, &path?, sent).await?)))
+}
+
+/// Stores a message for a session, and returns its number and how far it is.
+pub(super) async fn accept(
+    state: &HttpState,
+    caller: &Caller,
+    session: &str,
+    sent: Sent,
+) -> Result<Value, Problem> {
+    let Named { key, record } = find(state, caller, session).await?;
     if record.is_none() && !state.about().agents.iter().any(|agent| agent.id == key.agent()) {
         let text = format!("there is no agent `{}`; GET /v1/agents lists them", key.agent().escape_debug());
         return Err(Problem::new(StatusCode::NOT_FOUND, text));
@@ -62,14 +72,14 @@ async fn send(
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the `text` of a message is empty"));
     }
     let body = json!({ "text": sent.text });
-    let message = NewMessage::new(source(&caller), external_id(sent.id)?, key.clone(), body.clone())
+    let message = NewMessage::new(source(caller), external_id(sent.id)?, key.clone(), body.clone())
         .with_sender(caller.name())
         .with_person(caller.name())
         .with_reply_to(reply_to(&key));
     let (id, is_repeated) = match state.sessions().send(message).await? {
         Acceptance::Accepted { id } => (id, false),
         Acceptance::Again { id, .. } => {
-            check_same(&state, id, &key, &body).await?;
+            check_same(state, id, &key, &body).await?;
             (id, true)
         }
         Acceptance::QueueFull { limit } => {
@@ -79,9 +89,9 @@ async fn send(
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).with("limit", limit));
         }
     };
-    let mut answer = inbox::outcome(&state, id).await?.shown;
+    let mut answer = inbox::outcome(state, id).await?.shown;
     answer["repeated"] = is_repeated.into();
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    Ok(answer)
 }
 
 /// The source of a person's messages: two people never share one.

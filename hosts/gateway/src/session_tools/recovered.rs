@@ -3,6 +3,7 @@
 use builtin_tools::automation::CronResult;
 use builtin_tools::sessions::SpawnedSession;
 use serde::Serialize;
+use serde_json::json;
 use tokio::runtime::Handle;
 use toolkit::ToolCall;
 use toolkit_models::ToolOutput;
@@ -39,7 +40,11 @@ impl SessionTools {
                 let job = self.store().job_of_origin(&origin).await?;
                 job.map(|job| text(&CronResult { job: Some(jobs::info(&job)), ..CronResult::default() }))
             }
-            _ => None,
+            // One of a client whose result comes later.
+            _ => {
+                let call = self.store().client_call_of(&origin).await?;
+                call.map(|call| text(&json!({ "status": "pending", "call": call })))
+            }
         })
     }
 }

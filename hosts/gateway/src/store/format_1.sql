@@ -302,3 +302,24 @@ CREATE TABLE budget_refusals (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX budget_refusals_by_period ON budget_refusals (period);
+
+-- Calls of tools of clients whose results come later, until they have ended: then the result is a row of the inbox.
+CREATE TABLE client_calls (
+    -- The digest of the name of the call, which is also the external id of its result.
+    id         TEXT PRIMARY KEY,
+    -- The digest of the id by which the client comes back.
+    client     TEXT NOT NULL,
+    client_name TEXT NOT NULL,
+    person     TEXT NOT NULL,
+    session    TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+    tool       TEXT NOT NULL,
+    reply_to   TEXT,
+    -- The job for which it is made.
+    job        TEXT,
+    begun_at   INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX client_calls_by_client ON client_calls (client);
+CREATE INDEX client_calls_by_expiry ON client_calls (expires_at);
+CREATE INDEX client_calls_by_session ON client_calls (session);

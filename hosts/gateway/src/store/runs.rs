@@ -9,17 +9,13 @@ use super::clock::Moment;
 use super::damage::Fault;
 use super::handover::{self, Outcome, SENT};
 use super::ids::{MessageId, RunId};
-use super::inbox::{self, Message, MessageKind, MessageState};
+use super::inbox::{self, Message};
 use super::named::named;
 use super::outbox::{self, NewDelivery, Origin};
-use super::visible::{self, BLOCKED};
+use super::visible;
 use super::writer::Writing;
 use super::{Store, StoreError, asks, budgets, events, sessions};
-use crate::settings::BudgetSettings;
 use crate::{SessionKey, fail_points};
-
-/// Runs that one command refuses.
-const MAX_REFUSED: u32 = 100;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -160,7 +156,7 @@ fn in_flight(writing: &Writing<'_>, run: &RunId) -> Result<RunRecord, Fault> {
     }
 }
 
-fn running(writing: &Writing<'_>) -> Result<u32, Fault> {
+pub(super) fn running(writing: &Writing<'_>) -> Result<u32, Fault> {
     let sql = "SELECT count(*) FROM runs WHERE ended_at IS NULL AND state = 'running'";
     Ok(writing.sql.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
@@ -171,32 +167,6 @@ fn set_state(writing: &Writing<'_>, run: &RunId, state: RunState) -> Result<(), 
 }
 
 impl Store {
-    /// Begins the next run: with the message that has waited longest of those whose session has no run in flight, and is not of a blocked
-    /// person. The person with the fewest runs in flight comes first, so that nobody waits behind all that another has sent. `None` if there is
-    /// none, or if `max_running` runs have a slot.
-    ///
-    /// A run that would pass a budget ends at once as failed, with the refusal as its reason and answer, and the next one begins. The result of
-    /// a sub-agent waits until the period of the budget has ended; messages of its session that come later may be first.
-    pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
-        let budgets = self.budgets();
-        let claimed = self
-            .write(move |writing| {
-                for _ in 0..MAX_REFUSED {
-                    match claim(writing, max_running, &budgets)? {
-                        Begun::Claimed(claimed) => return Ok(Some(*claimed)),
-                        Begun::Refused => {}
-                        Begun::None => break,
-                    }
-                }
-                Ok(None)
-            })
-            .await?;
-        if claimed.is_some() {
-            fail_points::pass("after_claim");
-        }
-        Ok(claimed)
-    }
-
     /// Gives a message that waits to the run of its session that is in flight, if the sender of that run's first message sent it, and no
     /// earlier message waits.
     pub async fn steer(&self, run: &RunId, message: MessageId) -> Result<SteerOutcome, StoreError> {
@@ -410,60 +380,7 @@ impl Store {
     }
 }
 
-/// The outcome of beginning a run.
-enum Begun {
-    Claimed(Box<Claimed>),
-    /// A budget does not allow it: it has ended, or waits for the next period.
-    Refused,
-    /// No message waits, or no slot is free.
-    None,
-}
-
-fn claim(writing: &Writing<'_>, max_running: u32, budgets: &BudgetSettings) -> Result<Begun, Fault> {
-    if running(writing)? >= max_running {
-        return Ok(Begun::None);
-    }
-    let next = format!(
-        "state = 'queued' AND (held_until IS NULL OR held_until <= ?1) AND session NOT IN ({BLOCKED}) AND NOT EXISTS (
-            SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL
-        ) ORDER BY (
-            SELECT count(*) FROM runs JOIN sessions ON sessions.key = runs.session
-            WHERE runs.ended_at IS NULL AND sessions.person IS (SELECT person FROM sessions WHERE key = inbox.session)
-        ), id LIMIT 1"
-    );
-    let Some(mut message) = inbox::select(writing.sql, &next, params![writing.now])?.pop() else {
-        return Ok(Begun::None);
-    };
-    // Its run would end with nothing, and nobody would send it again.
-    if message.kind == MessageKind::Result
-        && let Some(until) = budgets::refuses_until(writing, budgets, &message)?
-    {
-        let sql = "UPDATE inbox SET held_until = ?2 WHERE id = ?1";
-        writing.sql.prepare_cached(sql)?.execute(params![message.id, until])?;
-        return Ok(Begun::Refused);
-    }
-    let run = RunId::random()?;
-    writing
-        .sql
-        .prepare_cached(
-            "INSERT INTO runs (id, session, message, state, started_at) VALUES (?1, ?2, ?3, 'running', ?4)",
-        )?
-        .execute(params![run, message.session, message.id, writing.now])?;
-    inbox::set_state(writing, message.id, MessageState::Claimed, Some(&run))?;
-    message.state = MessageState::Claimed;
-    message.run = Some(run.clone());
-    let data = json!({ "run": run, "message": message.id });
-    events::write(writing, message.session.as_str(), "run.begun", &data)?;
-    if let Some(exceeded) = budgets::begin_run(writing, budgets, &run, &message)? {
-        let reason = format!("the run did not begin: {exceeded}");
-        let answer = NewDelivery::answer(&message, &reason, "failed");
-        finish(writing, &run, RunEnd::Refused(reason), &[], answer, None)?;
-        return Ok(Begun::Refused);
-    }
-    Ok(Begun::Claimed(Box::new(Claimed { run, message })))
-}
-
-fn finish(
+pub(super) fn finish(
     writing: &Writing<'_>,
     run: &RunId,
     end: RunEnd,

@@ -25,3 +25,4 @@ mod sending;
 mod sessions;
 mod visible;
 mod waits;
+mod websocket;

@@ -1,6 +1,7 @@
 //! A call of a server's tool.
 
 use super::asked;
+use super::deferred;
 use super::failure;
 use super::handler::roots;
 use super::http;
@@ -38,13 +39,27 @@ pub(super) async fn call(
     args: DynamicArgs,
 ) -> Result<ToolOutput, ToolError> {
     agree(server, offered, context).await?;
+    if offered.is_deferred
+        && let Some(calls) = &server.deferred
+    {
+        return deferred::call(server, calls, offered, context, args).await;
+    }
     let peer = server.peer(context).await?;
-    let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
+    let params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
+    let output = complete(server, &peer, context, params).await?;
+    Ok(media::check(context, output).await)
+}
+
+/// Sends a call until it has a result, and answers what the server asks meanwhile.
+pub(super) async fn complete(
+    server: &Arc<Server>,
+    peer: &Peer<RoleClient>,
+    context: &ToolContext,
+    mut params: CallToolRequestParams,
+) -> Result<ToolOutput, ToolError> {
     for _ in 0..MAX_ROUNDS {
-        match once(server, &peer, context, params.clone()).await? {
-            CallToolResponse::Complete(result) => {
-                return Ok(media::check(context, output::output(result)?).await);
-            }
+        match once(server, peer, context, params.clone()).await? {
+            CallToolResponse::Complete(result) => return output::output(result),
             CallToolResponse::InputRequired(needs) => {
                 params.request_state = needs.request_state;
                 params.input_responses = match needs.input_requests {

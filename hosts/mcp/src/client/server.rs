@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::connection::About;
+use super::deferred::DeferredCalls;
 use super::http;
 use super::known::Known;
 use super::options::ClientOptions;
@@ -43,6 +44,8 @@ pub(super) struct Identity {
     pub(super) address: Option<String>,
     /// The directory that the server hears of, if any.
     pub(super) workspace: Option<PathBuf>,
+    /// Keeps the calls whose results come later. Without it, no tool is deferred.
+    pub(super) deferred: Option<Arc<dyn DeferredCalls>>,
 }
 
 /// A server.

@@ -1,6 +1,7 @@
 //! Servers at the other end of connections that a host made, with tools for some sessions alone: clients that serve their tools.
 
 use super::connect;
+use super::deferred::DeferredCalls;
 use super::follow::{self, Refused, Shelf};
 use super::known::Known;
 use super::lines::Lines;
@@ -11,9 +12,11 @@ use rmcp::RoleClient;
 use rmcp::transport::IntoTransport;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolkit::{
@@ -56,10 +59,20 @@ pub struct SessionServers {
     names: Vec<String>,
 }
 
-#[derive(Debug)]
 struct Shared {
     options: Arc<ClientOptions>,
     shelves: Mutex<Shelves>,
+    /// Returns the session of a caller.
+    session_of: Box<SessionOf>,
+}
+
+/// Returns the session of a caller.
+type SessionOf = dyn Fn(&Caller) -> Option<String> + Send + Sync;
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("shelves", &self.shelves).finish_non_exhaustive()
+    }
 }
 
 /// The tools of all clients.
@@ -141,6 +154,8 @@ pub struct SessionServer {
     pub identity: Option<String>,
     /// Maximum number of bytes of one line, for [`SessionServers::attach_lines`]; 64 MiB by default.
     pub max_message_bytes: usize,
+    /// Keeps the calls of tools that the client declares as deferred. By default each call waits for its result.
+    pub deferred: Option<Arc<dyn DeferredCalls>>,
 }
 
 impl SessionServer {
@@ -152,6 +167,7 @@ impl SessionServer {
             timeout: Duration::from_mins(1),
             identity: None,
             max_message_bytes: 64 << 20,
+            deferred: None,
         }
     }
 
@@ -171,6 +187,12 @@ impl SessionServer {
     #[must_use]
     pub fn max_message_bytes(self, max_message_bytes: usize) -> Self {
         Self { max_message_bytes, ..self }
+    }
+
+    /// Lets the client have tools whose results come later than the answers to their calls.
+    #[must_use]
+    pub fn deferred(self, calls: Arc<dyn DeferredCalls>) -> Self {
+        Self { deferred: Some(calls), ..self }
     }
 
     fn check(&self) -> Result<(), String> {
@@ -200,8 +222,18 @@ impl SessionServers {
     /// Creates the source. Of the options, the name, the version, [`start_within`](ClientOptions::start_within) and
     /// [`most_tools`](ClientOptions::most_tools) count.
     pub fn new(options: ClientOptions) -> Self {
+        Self::of_sessions(options, |caller| caller.session_id.clone())
+    }
+
+    /// Creates the source for a host whose sessions have other ids than [`Caller::session_id`]: `session_of` returns the id of a caller's
+    /// session, as [`SessionServer::sessions`] has it.
+    pub fn of_sessions(
+        options: ClientOptions,
+        session_of: impl Fn(&Caller) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         let options = Arc::new(ClientOptions { sampling: None, ..options });
-        let shared = Arc::new(Shared { options, shelves: Mutex::default() });
+        let session_of = Box::new(session_of);
+        let shared = Arc::new(Shared { options, shelves: Mutex::default(), session_of });
         Self { shared, names: Vec::new() }
     }
 
@@ -263,6 +295,7 @@ impl SessionServers {
             timeout: client.timeout,
             address: None,
             workspace: None,
+            deferred: client.deferred,
         };
         let options = Arc::clone(&self.shared.options);
         let within = options.start_within;
@@ -278,7 +311,8 @@ impl SessionServers {
         let place =
             Arc::new(Place { shared: Arc::clone(&self.shared), number, toolkit: toolkit.downgrade() });
         // Dropped early, it removes the client.
-        let mut attached = Attached { server: Arc::clone(&server), place: Arc::clone(&place), task: None };
+        let (changes, task) = (server.state(), None);
+        let mut attached = Attached { server: Arc::clone(&server), place: Arc::clone(&place), task, changes };
         let listing = async {
             let connection = connect::over(&server, transport).await?;
             follow::begin(&server, connection, &*place).await
@@ -306,9 +340,9 @@ impl ToolSource for SessionServers {
     }
 
     fn tools_for(&self, caller: &Caller) -> Vec<Tool> {
-        let Some(session) = &caller.session_id else { return Vec::new() };
+        let Some(session) = (self.shared.session_of)(caller) else { return Vec::new() };
         let shelves = self.shared.shelves();
-        shelves.of_session(session).into_values().map(|(_, tool)| tool.clone()).collect()
+        shelves.of_session(&session).into_values().map(|(_, tool)| tool.clone()).collect()
     }
 }
 
@@ -370,6 +404,7 @@ pub struct Attached {
     place: Arc<Place>,
     /// The task that follows the connection.
     task: Option<JoinHandle<()>>,
+    changes: watch::Receiver<State>,
 }
 
 impl Attached {
@@ -383,6 +418,13 @@ impl Attached {
     /// Returns the diagnostics: tools that were left out or are hidden, changed definitions of tools.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.server.noticed()
+    }
+
+    /// Waits until the list of the tools was read again. Returns false once the connection has ended. A change since the last call is not
+    /// missed.
+    pub async fn changed(&mut self) -> bool {
+        let is_there = self.changes.changed().await.is_ok();
+        is_there && !matches!(*self.changes.borrow(), State::Failed { .. } | State::Stopped)
     }
 
     /// Waits until the connection has ended, and returns the reason.

@@ -1,6 +1,7 @@
 //! A server's tools as tools here.
 
 use super::call;
+use super::deferred::DEFERRED;
 use super::execution::{self, Definition};
 use super::known::{Change, Said};
 use super::names;
@@ -102,13 +103,17 @@ fn tool(
     if let Some(open_world) = hint("openWorldHint") {
         tool = tool.open_world(open_world);
     }
-    let offered = Arc::new(Offered::new(name, here, change));
+    let is_deferred = server.deferred.is_some()
+        && definition.get("_meta").and_then(|meta| meta.get(DEFERRED)) == Some(&Value::Bool(true));
+    let offered = Arc::new(Offered::new(name, here, change).deferred(is_deferred));
     let server = Arc::clone(server);
     let run = move |context, args| {
         let (server, offered) = (Arc::clone(&server), Arc::clone(&offered));
         async move { call::call(&server, &offered, &context, args).await }
     };
-    let Some(mut output) = definition.get("outputSchema").filter(|schema| schema.is_object()).cloned() else {
+    // The answer to a deferred call is not its result.
+    let output = definition.get("outputSchema").filter(|schema| schema.is_object() && !is_deferred);
+    let Some(mut output) = output.cloned() else {
         return Ok((tool.build(run).map_err(|error| error.problem)?, None));
     };
     let with_output = visible::schema(&mut output)

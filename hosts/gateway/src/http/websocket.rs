@@ -1,0 +1,120 @@
+//! `/ws`: clients over a WebSocket. They serve tools to sessions, as MCP in reverse, send messages, and follow events.
+//!
+//! ```text
+//! upgrade ──► hello (token, sessions) ──► welcome ──► frames in both directions, each a JSON object with a `type`
+//! ```
+//!
+//! The token is in the header of the upgrade, or, for pages, which cannot send it, in the first frame. Nothing else is read before.
+
+mod closing;
+mod frames;
+mod hello;
+mod reading;
+mod socket;
+mod writing;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolkit_serve::Problem;
+use toolkit_serve::axum::Router;
+use toolkit_serve::axum::body::Body;
+use toolkit_serve::axum::extract::{Request, State};
+use toolkit_serve::axum::http::StatusCode;
+use toolkit_serve::axum::response::Response;
+use toolkit_serve::axum::routing::get;
+use toolkit_serve::websocket::{self, WebSocketOptions};
+
+use super::caller::Caller;
+use super::calls;
+use super::state::HttpState;
+use crate::Clients;
+
+/// Returns the routes of clients, for [`service_with`](super::service_with): `/ws` and `/v1/calls`.
+pub fn clients(state: HttpState, clients: Clients) -> Router {
+    let calls = calls::routes(state.store().clone(), clients.clone());
+    let unknown = Arc::new(Semaphore::new(clients.limits().max_unknown));
+    let sockets = Sockets { state, clients, unknown, of_people: Arc::default() };
+    Router::new().route("/ws", get(open)).with_state(sockets).merge(calls)
+}
+
+/// The parts that sockets use.
+#[derive(Clone)]
+struct Sockets {
+    state: HttpState,
+    clients: Clients,
+    /// Places for sockets of which nobody knows yet whose they are.
+    unknown: Arc<Semaphore>,
+    /// How many sockets each person has.
+    of_people: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// A place among the sockets of a person, until it is dropped.
+struct OfPerson {
+    sockets: Sockets,
+    name: String,
+}
+
+impl Sockets {
+    /// Takes a place among the sockets of a person, if there is one.
+    fn enter(&self, name: &str) -> Option<OfPerson> {
+        let mut of_people = self.of_people.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = of_people.entry(name.to_owned()).or_default();
+        if *count >= self.clients.limits().max_sockets {
+            return None;
+        }
+        *count += 1;
+        Some(OfPerson { sockets: self.clone(), name: name.to_owned() })
+    }
+}
+
+impl Drop for OfPerson {
+    fn drop(&mut self) {
+        let mut of_people = self.sockets.of_people.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = of_people.get_mut(&self.name) {
+            *count -= 1;
+            if *count == 0 {
+                of_people.remove(&self.name);
+            }
+        }
+    }
+}
+
+/// The sender of the first frame, as far as the upgrade tells it.
+enum Opened {
+    /// The person of the token in the header.
+    By(Caller),
+    /// Nobody yet.
+    ByUnknown {
+        /// A place among those, until it is known whose it is.
+        _place: OwnedSemaphorePermit,
+    },
+}
+
+async fn open(State(sockets): State<Sockets>, request: Request) -> Result<Response<Body>, Problem> {
+    if request.uri().query().is_some() {
+        return Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            "this address takes no parameters; the token is in the header `Authorization`, or in the first frame",
+        ));
+    }
+    let opened = match request.extensions().get::<Caller>().cloned() {
+        Some(caller) => Opened::By(caller),
+        None => {
+            let place = Arc::clone(&sockets.unknown).try_acquire_owned().map_err(|_| {
+                let text = "too many sockets are open that have sent no token; try later";
+                let within = sockets.clients.limits().hello_within;
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(within)
+            });
+            Opened::ByUnknown { _place: place? }
+        }
+    };
+    let limits = sockets.clients.limits();
+    let mut options = WebSocketOptions::default();
+    options.max_message = limits.max_message;
+    options.max_unsent = limits.max_unsent;
+    websocket::accept(request, options, async move |socket, shutdown| {
+        socket::serve(sockets, socket, opened, shutdown).await;
+    })
+}

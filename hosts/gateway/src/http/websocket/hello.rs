@@ -1,0 +1,178 @@
+//! The first frame of a socket: who the client is, and to which sessions it gives tools.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use toolkit_serve::websocket::{Message, WebSocket};
+
+use super::closing::Closing;
+use super::frames::{self, Hello};
+use super::{OfPerson, Opened, Sockets};
+use crate::SessionKey;
+use crate::clients::{self, Connected, Joined};
+use crate::http::Caller;
+use crate::http::session_paths;
+use crate::people::is_owners;
+
+/// The most bytes that a socket sends before it is known whose it is.
+const MAX_BYTES: u64 = 64 << 10;
+/// Time between two looks at the bytes.
+const LOOK: Duration = Duration::from_millis(100);
+/// The longest name of a client, and the name of one that has none.
+const MAX_NAME_BYTES: usize = 32;
+const NAME: &str = "client";
+/// The most sessions of a client.
+const MAX_SESSIONS: usize = 32;
+
+/// A client that may go on.
+pub(super) struct Entered {
+    pub(super) caller: Caller,
+    /// Its link, if it has sessions.
+    pub(super) connected: Option<Connected>,
+    /// The first frame for it.
+    pub(super) welcome: Value,
+    /// Held as long as the socket.
+    pub(super) _place: OfPerson,
+}
+
+/// Reads the first frame, in time, and finds out whose it is.
+pub(super) async fn enter(
+    sockets: &Sockets,
+    socket: &mut WebSocket,
+    opened: Opened,
+) -> Result<Entered, Closing> {
+    let within = sockets.clients.limits().hello_within;
+    let hello = timeout(within, first(sockets, socket)).await;
+    let late = || Closing::unauthorized(format!("the first frame, `hello`, did not come within {within:?}"));
+    let hello = hello.map_err(|_| late())??;
+    let caller = match (opened, &hello.token) {
+        (Opened::By(caller), None) => caller,
+        (Opened::By(_), Some(_)) => {
+            return Err(Closing::malformed(
+                "the token is in the header already; leave it out of the first frame",
+            ));
+        }
+        (Opened::ByUnknown { .. }, Some(token)) => authenticated(sockets, token).await?,
+        (Opened::ByUnknown { .. }, None) => {
+            return Err(Closing::unauthorized("the first frame has no `token`"));
+        }
+    };
+    let place = sockets.enter(caller.name());
+    let place =
+        place.ok_or_else(|| Closing::too_many("you have too many sockets open; close one of them"))?;
+    let mut welcome = json!({ "type": "welcome", "person": caller.name() });
+    let connected = join(sockets, &caller, hello, &mut welcome).await?;
+    Ok(Entered { caller, connected, welcome, _place: place })
+}
+
+/// Reads the first frame.
+async fn first(sockets: &Sockets, socket: &mut WebSocket) -> Result<Hello, Closing> {
+    let received = socket.get_ref().received();
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            message = socket.next() => match message {
+                Some(Ok(Message::Text(text))) if text.len() as u64 <= MAX_BYTES => return frames::hello(&text),
+                Some(Ok(Message::Text(_))) => return Err(too_large()),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                Some(Ok(Message::Close(_))) => return Err(Closing::by_client(None)),
+                Some(Ok(_)) => return Err(Closing::malformed("the first frame is a text")),
+                Some(Err(error)) => return Err(Closing::of_error(&error, sockets.clients.limits().max_message)),
+                None => return Err(Closing::dropped()),
+            },
+            _ = look.tick() => {}
+        }
+        if received.bytes() > MAX_BYTES {
+            return Err(too_large());
+        }
+    }
+}
+
+fn too_large() -> Closing {
+    Closing::too_large(format!("the first frame is longer than {MAX_BYTES} bytes"))
+}
+
+async fn authenticated(sockets: &Sockets, token: &str) -> Result<Caller, Closing> {
+    let people = sockets.state.people();
+    let found = people.authenticate(token).await.map_err(|error| Closing::of_problem(&error.into()))?;
+    if let Some(access) = found {
+        return Ok(Caller(access));
+    }
+    Err(match people.note_wrong_token() {
+        None => Closing::unauthorized("this token does not count: it is unknown, revoked or expired"),
+        Some(_) => {
+            Closing::too_many("too many requests had a wrong token lately; wait, and send a right one")
+        }
+    })
+}
+
+/// Attaches the client to its sessions, and completes the welcome.
+async fn join(
+    sockets: &Sockets,
+    caller: &Caller,
+    hello: Hello,
+    welcome: &mut Value,
+) -> Result<Option<Connected>, Closing> {
+    if hello.sessions.is_empty() {
+        return match hello.resume {
+            None => Ok(None),
+            Some(_) => Err(Closing::malformed("a client that comes back names its sessions again")),
+        };
+    }
+    let name = hello.name.unwrap_or_else(|| NAME.to_owned());
+    let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(is_of_name) {
+        let text = format!("the `name` of a client has 1 to {MAX_NAME_BYTES} letters, digits, `-` or `_`");
+        return Err(Closing::malformed(text));
+    }
+    if hello.resume.as_deref().is_some_and(|resume| !clients::is_resume_id(resume)) {
+        return Err(Closing::malformed("`resume` is none that the gateway gave; leave it out"));
+    }
+    if hello.sessions.len() > MAX_SESSIONS {
+        return Err(Closing::malformed(format!("a client has {MAX_SESSIONS} sessions at most")));
+    }
+    let mut sessions = BTreeSet::new();
+    for text in &hello.sessions {
+        sessions.insert(session(sockets, caller, text).await?);
+    }
+    let shown: Vec<String> = sessions.iter().map(ToString::to_string).collect();
+    let hello_of = clients::Hello { access: caller.0.clone(), name, sessions, resume: hello.resume };
+    let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(Closing::too_many)?;
+    let received = if is_resumed { hello.received } else { 0 };
+    let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
+    let (socket, gateway_has) = link.connect(received).ok_or_else(lost)?;
+    let connected = Connected { link: Arc::clone(&link), socket };
+    let calls = sockets.state.store().client_calls(Some(caller.name().to_owned())).await;
+    let calls = calls.map_err(|error| Closing::of_problem(&error.into()))?;
+    let calls: Vec<_> =
+        calls.into_iter().filter(|call| call.client == link.digest()).map(|call| call.id).collect();
+    welcome["client"] = format!("{}.{}", link.person(), link.name()).into();
+    welcome["sessions"] = shown.into();
+    welcome["resume"] = resume.into();
+    welcome["resumed"] = is_resumed.into();
+    welcome["received"] = gateway_has.into();
+    welcome["calls"] = calls.into();
+    welcome["resumeSeconds"] = sockets.clients.limits().resume_within.as_secs().into();
+    Ok(Some(connected))
+}
+
+/// Finds a session that gets tools. The tools act with the rights of the client's person, so another person's agent does not get them, the owner's
+/// clients included.
+async fn session(sockets: &Sockets, caller: &Caller, text: &str) -> Result<SessionKey, Closing> {
+    let named = session_paths::find(&sockets.state, caller, text).await;
+    let named = named.map_err(|problem| Closing::of_problem(&problem))?;
+    let is_anothers = named.record.is_some_and(|record| {
+        !is_owners(&record) && record.person.is_some_and(|person| person != caller.name())
+    });
+    if is_anothers {
+        return Err(Closing::not_found(
+            "this session belongs to another person, whose agent does not get your tools",
+        ));
+    }
+    Ok(named.key)
+}

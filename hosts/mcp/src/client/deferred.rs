@@ -1,0 +1,98 @@
+//! Tools whose results come later than the answers to their calls.
+
+use super::call;
+use super::offered::Offered;
+use super::server::Server;
+use futures_util::future::BoxFuture;
+use rmcp::model::{CallToolRequestParams, RequestParamsMeta as _};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+use toolkit::{ToolContext, ToolError, ToolOutput, descriptor::DynamicArgs};
+
+/// The key in `_meta` of a tool with which a client declares that results come later: `true`.
+pub(super) const DEFERRED: &str = "toolkit/deferred";
+/// The key in `_meta` of a call, under which the client gets the id of a deferred call.
+const CALL: &str = "toolkit/call";
+
+/// Keeps the calls whose results come later, for [`SessionServer::deferred`](super::SessionServer::deferred).
+///
+/// A tool with `"_meta": { "toolkit/deferred": true }` is such a one. Its call is noted, and sent with the id of the note in `_meta` under
+/// `toolkit/call`; once the client has answered that it took the call, which it says by any result that is no error, the model gets
+/// `{ "status": "pending", "call": ID }`. How the result comes later, and that it comes once, is up to the host.
+pub trait DeferredCalls: fmt::Debug + Send + Sync {
+    /// Notes a call before the client hears of it.
+    ///
+    /// # Errors
+    ///
+    /// The call cannot be deferred. It is not sent then.
+    fn begin<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        tool: &'a str,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<DeferredCall, ToolError>>;
+
+    /// Forgets a call that ends with an error, since the client did not take it, or not in time. Returns false if it has a result
+    /// already, or is about to have one: its answer is that it is pending then.
+    fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// A deferred call that is noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeferredCall {
+    /// Its id.
+    pub id: String,
+    /// True if this very call was noted and sent before, so that it is not sent again.
+    pub is_known: bool,
+}
+
+/// Forgets a call of which nobody learns that it is pending.
+struct Noted {
+    calls: Arc<dyn DeferredCalls>,
+    /// Taken once the call has its answer.
+    id: Option<String>,
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) {
+            let calls = Arc::clone(&self.calls);
+            runtime.spawn(async move { calls.forget(&id).await });
+        }
+    }
+}
+
+/// Calls a tool whose result comes later.
+pub(super) async fn call(
+    server: &Arc<Server>,
+    calls: &Arc<dyn DeferredCalls>,
+    offered: &Offered,
+    context: &ToolContext,
+    args: DynamicArgs,
+) -> Result<ToolOutput, ToolError> {
+    let peer = server.peer(context).await?;
+    let arguments = Value::Object(args.into_map());
+    let DeferredCall { id, is_known } = calls.begin(context, &offered.here, &arguments).await?;
+    if is_known {
+        return pending(&id);
+    }
+    let mut noted = Noted { calls: Arc::clone(calls), id: Some(id.clone()) };
+    let Value::Object(arguments) = arguments else { return Err(call::fault(server, "arguments are gone")) };
+    let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(arguments);
+    params.meta_mut().get_or_insert_default().0.insert(CALL.to_owned(), json!(id));
+    let answer = call::complete(server, &peer, context, params).await;
+    noted.id = None;
+    match answer {
+        Ok(_) => pending(&id),
+        Err(error) if calls.forget(&id).await => Err(error),
+        Err(_) => pending(&id),
+    }
+}
+
+fn pending(id: &str) -> Result<ToolOutput, ToolError> {
+    let state = json!({ "status": "pending", "call": id });
+    let output =
+        ToolOutput::text(format!("{state}\nThe result comes later, as a message that names this call."));
+    Ok(output.with_details(state))
+}

@@ -103,7 +103,7 @@ impl Workspace {
                     let reason = format!("which holds {}, {reason}", self.shown(&file));
                     decided.decision = PathDecision::Ask { kind, reason };
                     // A denied file is stricter, and may still follow.
-                    if !self.ctx.scope().rules.permissions.says_of_reading(self.ctx.tool()) {
+                    if !self.may_deny() {
                         return Ok(decided);
                     }
                 }
@@ -117,7 +117,7 @@ impl Workspace {
     }
 
     fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
-        let may_deny = self.ctx.scope().rules.permissions.says_of_reading(self.ctx.tool());
+        let may_deny = self.may_deny();
         let is_inside = self.roots()?.is_within(root);
         let mut decision = PathDecision::Allow;
         let (mut waiting, mut budget) = (vec![root.to_owned()], Budget::default());
@@ -161,6 +161,12 @@ impl Workspace {
             }
         }
         Ok(decision)
+    }
+
+    /// Returns true if reading a file may be denied.
+    fn may_deny(&self) -> bool {
+        let rules = &self.ctx.scope().rules;
+        rules.own_dirs.is_sealed() || rules.permissions.says_of_reading(self.ctx.tool())
     }
 
     /// Returns true if a real path within the workspace may be read without a question; `None` if the budget is used up.

@@ -137,6 +137,11 @@ impl OwnDirs {
         self.secrets.extend(paths);
     }
 
+    /// Returns true if no approval opens the directories that record approvals.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
     /// Lets no approval open the directories that record approvals.
     pub(crate) fn seal(&mut self) {
         self.is_sealed = true;

@@ -177,6 +177,7 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
                     && result.stop_reason == StopReason::Cancelled
                     && !inner.is_cancelled(run) =>
             {
+                inner.cancel_sub_agents(&message.session, run).await;
                 Err(Failure::Late { limit, consumed })
             }
             _ => Ok(End { result: Some(result), consumed }),
@@ -205,11 +206,13 @@ async fn converse(inner: &Inner, run: &RunId, message: &Message) -> Result<End, 
     let ended = receipt.ended();
     tokio::pin!(ended);
     let ended = tokio::select! {
+        biased;
         ended = &mut ended => ended,
         () = run_out(limit) => {
             is_late = true;
-            conversation.cancel_message(&key);
+            // First, so that a crash in between leaves none of them.
             inner.cancel_sub_agents(&message.session, run).await;
+            conversation.cancel_message(&key);
             tokio::select! {
                 ended = &mut ended => ended,
                 () = inner.interrupting.cancelled() => {

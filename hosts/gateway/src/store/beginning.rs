@@ -14,8 +14,10 @@ use super::{Store, StoreError, budgets, events};
 use crate::fail_points;
 use crate::settings::BudgetSettings;
 
-/// Runs that one command refuses.
+/// Runs that one transaction refuses.
 const MAX_REFUSED: u32 = 100;
+/// The longest time for which a budget holds a message, in milliseconds: a month. What is held longer was held by a clock that was ahead.
+const MAX_HELD: i64 = 32 * 24 * 60 * 60 * 1_000;
 
 impl Store {
     /// Begins the next run: with the message that has waited longest of those whose session has no run in flight, and is not of a blocked
@@ -25,19 +27,24 @@ impl Store {
     /// A run that would pass a budget ends at once as failed, with the refusal as its reason and answer, and the next one begins. The result of
     /// a sub-agent waits until the period of the budget has ended; messages of its session that come later may be first.
     pub async fn claim(&self, max_running: u32) -> Result<Option<Claimed>, StoreError> {
-        let budgets = self.budgets();
-        let claimed = self
-            .write(move |writing| {
+        let claimed = loop {
+            let budgets = self.budgets();
+            let begun = self.write(move |writing| {
                 for _ in 0..MAX_REFUSED {
                     match claim(writing, max_running, &budgets)? {
-                        Begun::Claimed(claimed) => return Ok(Some(*claimed)),
                         Begun::Refused => {}
-                        Begun::None => break,
+                        begun => return Ok(begun),
                     }
                 }
-                Ok(None)
-            })
-            .await?;
+                Ok(Begun::Refused)
+            });
+            match begun.await? {
+                Begun::Claimed(claimed) => break Some(*claimed),
+                Begun::None => break None,
+                // So many were refused that others may write first.
+                Begun::Refused => {}
+            }
+        };
         if claimed.is_some() {
             fail_points::pass("after_claim");
         }
@@ -102,7 +109,7 @@ fn next_message() -> String {
             WHERE runs.ended_at IS NULL GROUP BY sessions.person
         )
         SELECT inbox.id FROM inbox CROSS JOIN sessions ON sessions.key = inbox.session
-        WHERE inbox.state = 'queued' AND (inbox.held_until IS NULL OR inbox.held_until <= ?1)
+        WHERE inbox.state = 'queued' AND (inbox.held_until IS NULL OR inbox.held_until <= ?1 OR inbox.held_until > ?1 + {MAX_HELD})
             AND inbox.session NOT IN ({BLOCKED})
             AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL)
         ORDER BY coalesce((SELECT runs FROM busy WHERE busy.person IS sessions.person), 0), inbox.id LIMIT 1"

@@ -120,9 +120,11 @@ impl Store {
 
     /// Returns the next time at which a message that a budget holds may begin its run.
     pub(crate) async fn next_held(&self) -> Result<Option<Moment>, StoreError> {
-        self.read(|connection| {
-            let sql = "SELECT min(held_until) FROM inbox WHERE state = 'queued' AND held_until IS NOT NULL";
-            Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        // What is due for longer waits for a slot, or for its session.
+        let since = self.clock().now().before(Duration::from_mins(1));
+        self.read(move |connection| {
+            let sql = "SELECT min(held_until) FROM inbox WHERE state = 'queued' AND held_until > ?1";
+            Ok(connection.prepare_cached(sql)?.query_row([since], |row| row.get(0))?)
         })
         .await
     }

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::damage::Fault;
 use super::inbox::{self, Message, MessageKind, NewMessage};
-use super::visible;
 use super::writer::Writing;
+use super::{budgets, visible};
 use crate::{SessionKey, SessionKind};
 
 /// The source of the first messages of sub-agents.
@@ -67,6 +67,17 @@ pub(super) fn report(
         result = result.with_reply_to(serde_json::from_str(&target)?);
     }
     inbox::accept(writing, &result, u32::MAX).map(drop)
+}
+
+/// Tells the session above that a sub-agent has no result, since what it waited for was cancelled, as part of a command.
+pub(super) fn report_end_of(writing: &Writing<'_>, session: &SessionKey) -> Result<(), Fault> {
+    let task = "session = ?1 AND source = ?2 ORDER BY id LIMIT 1";
+    let Some(task) = inbox::select(writing.sql, task, params![session, SPAWNED])?.pop() else {
+        return Ok(());
+    };
+    let job = budgets::job_of_message(writing.sql, task.id)?;
+    let id = format!("stopped/{}/{}", task.id.0, writing.now.0);
+    report(writing, &task, &id, job, Outcome::Cancelled)
 }
 
 /// A text of a sub-agent as the agent above reads it: not as one of its person.

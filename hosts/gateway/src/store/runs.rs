@@ -182,7 +182,9 @@ impl Store {
                        AND NOT EXISTS (
                            SELECT 1 FROM inbox AS earlier
                            WHERE earlier.session = inbox.session AND earlier.state = 'queued' AND earlier.id < inbox.id
-                       )",
+                               AND (earlier.held_until IS NULL OR earlier.held_until <= ?3)
+                       )
+                       AND job IS (SELECT run_jobs.job FROM run_jobs WHERE run_jobs.run = ?1)",
                 )?
                 .execute(params![run, message, writing.now])?;
             Ok(if changed == 1 { SteerOutcome::Steered } else { SteerOutcome::Waits })

@@ -1,12 +1,13 @@
 //! Sessions of sub-agents: begun with their first message, and cancelled with the run of the session above.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::json;
 
 use super::damage::Fault;
-use super::handover::SPAWNED;
+use super::handover::{self, SPAWNED};
 use super::ids::{RunId, digest};
 use super::inbox::{self, Acceptance, NewMessage};
 use super::runs::{self, RunRecord};
@@ -124,46 +125,86 @@ impl Store {
     }
 }
 
-/// Cancels what the sub-agents of a session do, or those of one of its runs alone. The end of those that `own` or another run cancelled here began is quiet.
+/// A session of a sub-agent in which something runs or waits.
+struct Below {
+    key: SessionKey,
+    /// The session directly below the one whose sub-agents are cancelled, of those in which it stands.
+    root: SessionKey,
+    /// True if the session above hears of its end: it is directly below, and an earlier run began it.
+    is_loud: bool,
+    is_of_earlier_run: bool,
+}
+
+/// Cancels what the sub-agents of a session do, or those of its run `own` alone. The session hears, once, of the end of each that an earlier run
+/// began, and nobody below hears of any. What jobs have begun goes on.
 fn cancel_below(
     writing: &Writing<'_>,
     session: &SessionKey,
     own: Option<&RunRecord>,
     of_own_alone: bool,
 ) -> Result<Vec<RunRecord>, Fault> {
-    let own = own.map(|own| &own.id);
-    let sql = "WITH RECURSIVE below (key, begun_in) AS (
-            SELECT key, begun_in FROM sessions WHERE parent = ?1 AND kind = 'sub' AND (?2 IS NULL OR begun_in = ?2)
-            UNION SELECT sessions.key, sessions.begun_in FROM sessions JOIN below ON sessions.parent = below.key WHERE kind = 'sub'
-        ) SELECT key, begun_in FROM below";
-    let mut statement = writing.sql.prepare_cached(sql)?;
-    let of_own = own.filter(|_| of_own_alone);
-    let below = statement.query_map(params![session, of_own], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let below = below.collect::<Result<Vec<(SessionKey, Option<RunId>)>, _>>()?;
     let mut cancelled = Vec::new();
-    for (key, _) in &below {
-        let no_fire = "session = ?1 AND ended_at IS NULL AND NOT EXISTS (
-            SELECT 1 FROM inbox WHERE inbox.id = runs.message AND inbox.kind = 'fire')";
-        cancelled.extend(runs::select(writing.sql, no_fire, params![key])?);
-    }
-    let is_quiet = |begun_in: &Option<RunId>| {
-        let is_cancelled = |run| own == Some(run) || cancelled.iter().any(|cancelled| &cancelled.id == run);
-        begun_in.as_ref().is_some_and(is_cancelled)
-    };
-    for (key, begun_in) in &below {
+    let (mut ended, mut told) = (BTreeSet::new(), BTreeSet::new());
+    for below in at_work_below(writing, session, own.map(|own| &own.id), of_own_alone)? {
+        let mut has_ended = false;
         let waiting = "session = ?1 AND state = 'queued' AND kind <> 'fire' ORDER BY id";
-        for message in inbox::select(writing.sql, waiting, params![key])? {
-            if is_quiet(begun_in) {
-                inbox::cancel(writing, &message)?;
-            } else {
+        for message in inbox::select(writing.sql, waiting, params![below.key])? {
+            has_ended = true;
+            if below.is_loud {
                 withdrawal::take_back(writing, &message)?;
+                told.insert(below.root.clone());
+            } else {
+                inbox::cancel(writing, &message)?;
             }
         }
-        for run in cancelled.iter().filter(|run| run.session == *key) {
-            mark(writing, &run.id, is_quiet(begun_in))?;
+        let no_fire = "session = ?1 AND ended_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM inbox WHERE inbox.id = runs.message AND inbox.kind = 'fire')";
+        for run in runs::select(writing.sql, no_fire, params![below.key])? {
+            has_ended = true;
+            mark(writing, &run.id, !below.is_loud)?;
+            if below.is_loud {
+                told.insert(below.root.clone());
+            }
+            cancelled.push(run);
+        }
+        if has_ended && below.is_of_earlier_run {
+            ended.insert(below.root);
         }
     }
+    // One that waited for those below it does so no more.
+    for root in ended.difference(&told) {
+        handover::report_end_of(writing, root)?;
+    }
     Ok(cancelled)
+}
+
+fn at_work_below(
+    writing: &Writing<'_>,
+    session: &SessionKey,
+    own: Option<&RunId>,
+    of_own_alone: bool,
+) -> Result<Vec<Below>, Fault> {
+    let of_no_job = "sessions.kind = 'sub' AND begun_in IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM runs JOIN inbox ON inbox.id = runs.message WHERE runs.id = sessions.begun_in AND inbox.kind = 'fire')";
+    let sql = format!(
+        "WITH RECURSIVE below (key, root, is_loud, is_of_earlier_run) AS (
+            SELECT key, key, begun_in IS NOT ?2, begun_in IS NOT ?2 FROM sessions
+            WHERE parent = ?1 AND {of_no_job} AND (?3 = 0 OR begun_in = ?2)
+            UNION SELECT sessions.key, below.root, 0, below.is_of_earlier_run
+            FROM sessions JOIN below ON sessions.parent = below.key WHERE {of_no_job}
+        ) SELECT * FROM below WHERE EXISTS (SELECT 1 FROM runs WHERE runs.session = below.key AND runs.ended_at IS NULL)
+            OR EXISTS (SELECT 1 FROM inbox WHERE inbox.session = below.key AND inbox.state = 'queued')"
+    );
+    let mut statement = writing.sql.prepare_cached(&sql)?;
+    let below = statement.query_map(params![session, own, of_own_alone], |row| {
+        Ok(Below {
+            key: row.get(0)?,
+            root: row.get(1)?,
+            is_loud: row.get(2)?,
+            is_of_earlier_run: row.get(3)?,
+        })
+    })?;
+    Ok(below.collect::<Result<_, _>>()?)
 }
 
 /// Notes that a run was cancelled. One that is quiet is not told to the session above.
@@ -189,14 +230,19 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
         return Err(Fault::Refused("the person of the session is blocked".to_owned()));
     }
     // The tool of a job is called by no run.
-    let sql = "SELECT id, cancelled_at IS NOT NULL FROM runs WHERE session = ?1 AND ended_at IS NULL AND ?2 IS NULL";
+    let sql = "SELECT id, cancelled_at IS NOT NULL OR coalesce(started_at + run_timeout <= ?3, 0) FROM runs JOIN sessions ON key = session
+        WHERE session = ?1 AND ended_at IS NULL AND ?2 IS NULL";
     let in_flight = writing
         .sql
         .prepare_cached(sql)?
-        .query_row(params![spawn.parent, spawn.job], |row| Ok((row.get::<_, RunId>(0)?, row.get(1)?)))
+        .query_row(params![spawn.parent, spawn.job, writing.now], |row| {
+            Ok((row.get::<_, RunId>(0)?, row.get(1)?))
+        })
         .optional()?;
     if let Some((_, true)) = in_flight {
-        return Err(Fault::Refused("the run was cancelled, so it begins nothing more".to_owned()));
+        return Err(Fault::Refused(
+            "the run was cancelled, or its time is over, so it begins nothing more".to_owned(),
+        ));
     }
     if visible::with_those_above(writing.sql, &spawn.parent)?.len() > spawn.max_depth as usize {
         return Ok(SpawnStored::TooDeep);
@@ -206,9 +252,10 @@ fn begin(writing: &Writing<'_>, spawn: &NewSpawn) -> Result<SpawnStored, Fault> 
         .prepare_cached(
             "SELECT count(*) FROM sessions WHERE parent = ?1 AND (
                  EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL)
-                 OR EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'))",
+                 OR EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'
+                     AND (held_until IS NULL OR held_until <= ?2)))",
         )?
-        .query_row([&spawn.parent], |row| row.get(0))?;
+        .query_row(params![spawn.parent, writing.now], |row| row.get(0))?;
     if at_work >= spawn.max_children {
         return Ok(SpawnStored::TooMany);
     }

@@ -246,6 +246,28 @@ async fn a_cancelled_run_leaves_alone_what_other_runs_and_jobs_have_begun() {
 }
 
 #[tokio::test]
+async fn a_stop_wakes_nobody_below_and_is_told_once_for_each_task() {
+    let bench = Bench::new(4).await;
+    let held = call("hold", &json!({ "id": "deep" }));
+    // The sub-agent has ended its run, and waits for the result of the one below it.
+    bench.answer(&person("ada"), spawn(&json!({ "prompt": spawn(&json!({ "prompt": held })) }))).await;
+    until(bench.store(), || async {
+        let subs = bench.subs().await;
+        subs.len() == 2 && subs.iter().filter(|sub| sub.is_running).count() == 1 && bench.ledger.lines().len() == 1
+    })
+    .await;
+    let before = bench.answers_to_results(&person("ada")).await.len();
+    let above = bench.subs().await.into_iter().find(|sub| !sub.is_running).unwrap();
+    assert!(bench.sessions.cancel(person("ada")).await.unwrap());
+    bench.quiet().await;
+    let answers = bench.answers_to_results(&person("ada")).await;
+    assert_eq!(answers.len(), before + 1, "{answers:?}");
+    assert!(answers[before].contains(&format!("`{}` was cancelled", above.key)), "{answers:?}");
+    let now = bench.store().session(above.key).await.unwrap().unwrap();
+    assert_eq!(now.message_count, above.message_count, "it is not woken");
+}
+
+#[tokio::test]
 async fn a_run_that_takes_too_long_ends_with_what_it_began() {
     let bench = Bench::new(4).await;
     let held = call("hold", &json!({ "id": "below" }));

@@ -75,7 +75,7 @@ pub(super) async fn call(
     let arguments = Value::Object(args.into_map());
     let DeferredCall { id, is_known } = calls.begin(context, &offered.here, &arguments).await?;
     if is_known {
-        return pending(&id);
+        return Ok(pending(&id));
     }
     let mut noted = Noted { calls: Arc::clone(calls), id: Some(id.clone()) };
     let Value::Object(arguments) = arguments else { return Err(call::fault(server, "arguments are gone")) };
@@ -83,16 +83,17 @@ pub(super) async fn call(
     params.meta_mut().get_or_insert_default().0.insert(CALL.to_owned(), json!(id));
     let answer = call::complete(server, &peer, context, params).await;
     noted.id = None;
-    match answer {
-        Ok(_) => pending(&id),
-        Err(error) if calls.forget(&id).await => Err(error),
-        Err(_) => pending(&id),
+    if let Err(error) = answer
+        && calls.forget(&id).await
+    {
+        return Err(error);
     }
+    Ok(pending(&id))
 }
 
-fn pending(id: &str) -> Result<ToolOutput, ToolError> {
+fn pending(id: &str) -> ToolOutput {
     let state = json!({ "status": "pending", "call": id });
     let output =
         ToolOutput::text(format!("{state}\nThe result comes later, as a message that names this call."));
-    Ok(output.with_details(state))
+    output.with_details(state)
 }

@@ -23,7 +23,7 @@ pub(super) struct Queue {
     bytes: usize,
 }
 
-/// What is sent next.
+/// The next thing to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// A message, with its number, and the number of the last one that was received.
@@ -32,7 +32,7 @@ pub(super) enum Sent {
     Confirmation(u64),
 }
 
-/// What a message is, by its number.
+/// The place of a message, by its number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// The next one.

@@ -261,21 +261,25 @@ export class Gateway {
   _welcome(socket, welcome) {
     this._present = socket;
     this.person = welcome.person;
+    let lost = [];
     this._resume = welcome.resume;
     if (!welcome.resumed) {
       this._reset();
       const waiting = new Set(welcome.calls);
       for (const [call, { abort }] of this._deferred) {
-        if (waiting.has(call)) continue;
+        if (waiting.delete(call)) continue;
         abort.abort();
         this._deferred.delete(call);
       }
+      // Their requests were lost with an earlier link, and do not come again.
+      lost = [...waiting];
     }
     this._wait = FIRST_WAIT;
     this._options.onState?.("connected");
     this._confirm(welcome.received);
     for (const { n, message } of this._kept) this._sendMcp(n, message);
     for (const [call, { result }] of this._deferred) if (result) this._frame({ type: "result", call, result });
+    for (const call of lost) this._frame({ type: "result", call, result: failure("the call was lost before it began") });
     for (const { frame } of this._sent.values()) this._frame(frame);
     if (this._follower) this._frame(this._follower.frame());
   }
@@ -457,8 +461,13 @@ async function outcome(tool, args, context) {
     return result;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return { content: [{ type: "text", text: text || "the tool failed" }], isError: true };
+    return failure(text || "the tool failed");
   }
+}
+
+/** An error as MCP has it. */
+function failure(text) {
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 /** Events that are followed. @implements {AsyncIterableIterator<GatewayEvent>} */

@@ -231,11 +231,7 @@ impl Gateway {
             .merge(http::asks(http_state.clone(), questions))
             .merge(http::clients(http_state.clone(), clients))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
-        let mut service = http::service_with(http_state.clone(), more).hosts(&settings.hosts);
-        service = service.origins(&settings.origins);
-        if !address.ip().is_loopback() && !address.ip().is_unspecified() {
-            service = service.hosts([address.ip().to_string()]);
-        }
+        let service = service(&http_state, more, &settings, address);
         let serving = toolkit_serve::serve(listener, service, shutdown.clone());
         let serving = tokio::spawn(async move {
             if let Err(error) = serving.await {
@@ -327,6 +323,20 @@ impl fmt::Debug for Gateway {
 fn sessions_options(settings: &SessionSettings) -> SessionsOptions {
     let SessionSettings { max_runs, max_resumptions, steer, max_idle, .. } = *settings;
     SessionsOptions::new().max_runs(max_runs).max_resumptions(max_resumptions).steer(steer).max_idle(max_idle)
+}
+
+/// Returns the service with further routes, for the hosts and pages that may call it.
+fn service(
+    state: &HttpState,
+    more: Router,
+    settings: &GatewaySettings,
+    address: SocketAddr,
+) -> http::Service {
+    let service = http::service_with(state.clone(), more).hosts(&settings.hosts).origins(&settings.origins);
+    if address.ip().is_loopback() || address.ip().is_unspecified() {
+        return service;
+    }
+    service.hosts([address.ip().to_string()])
 }
 
 /// Has commands run in the sandbox or not at all, whatever the configuration says: it hides the data directory from them.

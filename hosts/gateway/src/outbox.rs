@@ -99,21 +99,23 @@ async fn send_all(store: Store, channel: Arc<dyn SendChannel>, stopping: Cancell
                 }
             }
         }
-        if stopping.is_cancelled() && on_their_way.is_empty() {
+        let wait = wait(&store, &*channel).await;
+        // Looked at once: it may be stopped at any time.
+        let is_stopping = stopping.is_cancelled();
+        if is_stopping && on_their_way.is_empty() {
             return;
         }
-        let wait = wait(&store, &*channel).await;
         let is_full = on_their_way.len() >= MAX_AT_ONCE;
         tokio::select! {
             Some(_) = on_their_way.join_next() => {}
-            changed = events.changed(), if !is_full && !stopping.is_cancelled() => {
+            changed = events.changed(), if !is_full && !is_stopping => {
                 // The store was closed.
                 if changed.is_err() {
                     return;
                 }
             }
-            () = tokio::time::sleep(wait), if !is_full && !stopping.is_cancelled() => {}
-            () = stopping.cancelled(), if !stopping.is_cancelled() => {}
+            () = tokio::time::sleep(wait), if !is_full && !is_stopping => {}
+            () = stopping.cancelled(), if !is_stopping => {}
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Link {
     access: watch::Sender<Access>,
     /// True while a socket is there.
     is_connected: watch::Sender<bool>,
-    /// What the client hears of its tools.
+    /// The news of its tools for the client.
     tools: watch::Sender<Option<Value>>,
     ended: CancellationToken,
     why: OnceLock<String>,
@@ -52,7 +52,7 @@ pub(super) struct Ends {
     pub(super) is_connected: watch::Receiver<bool>,
 }
 
-/// What a message that came did.
+/// The outcome of a message that came.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// It was taken, or was taken before.
@@ -63,7 +63,7 @@ pub(crate) enum Received {
     Ended,
 }
 
-/// What is sent next.
+/// The next thing to send.
 pub(crate) enum Next {
     /// A frame.
     Frame(String),
@@ -235,7 +235,7 @@ impl Link {
         });
     }
 
-    /// What the client hears of its tools, as it changes.
+    /// The news of its tools for the client, as they change.
     pub(crate) fn tools(&self) -> watch::Receiver<Option<Value>> {
         let mut tools = self.tools.subscribe();
         tools.mark_changed();

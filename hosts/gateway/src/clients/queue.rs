@@ -1,5 +1,6 @@
 //! Messages of a link in both directions: each has a number, and is kept until the other end confirms it.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// Messages that were received after which a confirmation is sent, if no message carries it before.
@@ -22,7 +23,7 @@ pub(super) struct Queue {
     bytes: usize,
 }
 
-/// What is sent next.
+/// The next thing to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// A message, with its number, and the number of the last one that was received.
@@ -31,7 +32,7 @@ pub(super) enum Sent {
     Confirmation(u64),
 }
 
-/// What a message is, by its number.
+/// The place of a message, by its number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// The next one.
@@ -64,12 +65,10 @@ impl Queue {
     /// Looks at the number of a message that arrives.
     pub(super) fn arrival(&self, number: u64) -> Arrival {
         let expected = self.received + 1;
-        if number == expected {
-            Arrival::New
-        } else if number < expected {
-            Arrival::Again
-        } else {
-            Arrival::Gap { expected }
+        match number.cmp(&expected) {
+            Ordering::Less => Arrival::Again,
+            Ordering::Equal => Arrival::New,
+            Ordering::Greater => Arrival::Gap { expected },
         }
     }
 
@@ -123,8 +122,8 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn message(number: u64, text: &str) -> Option<Sent> {
-        Some(Sent::Message(number, 0, text.to_owned()))
+    fn message(number: u64, text: &str) -> Sent {
+        Sent::Message(number, 0, text.to_owned())
     }
 
     #[test]
@@ -133,9 +132,12 @@ mod tests {
         for text in ["a", "b", "c"] {
             queue.push(text.to_owned());
         }
-        assert_eq!([queue.next(), queue.next()], [message(1, "a"), message(2, "b")]);
+        assert_eq!([queue.next(), queue.next()], [Some(message(1, "a")), Some(message(2, "b"))]);
         assert!(queue.resume(1), "the client has the first one alone");
-        assert_eq!([queue.next(), queue.next(), queue.next()], [message(2, "b"), message(3, "c"), None]);
+        assert_eq!(
+            [queue.next(), queue.next(), queue.next()],
+            [Some(message(2, "b")), Some(message(3, "c")), None]
+        );
         assert_eq!(queue.bytes(), 2);
         assert!(queue.confirm(3) && queue.bytes() == 0);
         assert!(!queue.resume(2), "the third one is gone");

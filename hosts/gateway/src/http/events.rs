@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_util::stream::{Stream, StreamExt as _, unfold};
@@ -57,13 +58,16 @@ async fn follow(
     Ok(response)
 }
 
+/// The parts of a stream, one after the other.
+pub(super) type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
+
 /// Returns the events that a person sees, of one session or of all, after the one with a number, or from now on. The stream ends with the token.
 pub(super) async fn frames(
     state: HttpState,
     caller: Caller,
     session: Option<&str>,
     after: Option<i64>,
-) -> Result<impl Stream<Item = Frame> + Send + use<>, Problem> {
+) -> Result<Frames, Problem> {
     let session = match session {
         Some(text) => Some(session_paths::find(&state, &caller, text).await?.key),
         None => None,
@@ -71,10 +75,10 @@ pub(super) async fn frames(
     let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
     let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
     let following = Following::new(state, caller, filter, after, live);
-    Ok(unfold(following, async |mut following| {
+    Ok(Box::pin(unfold(following, async |mut following| {
         let frame = following.next().await?;
         Some((frame, following))
-    }))
+    })))
 }
 
 /// A part of a stream.

@@ -6,11 +6,13 @@ mod deferred;
 mod events;
 mod hostile;
 mod javascript;
+mod kills;
 mod model;
 mod resumption;
 mod tools;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,7 +45,7 @@ impl Place {
     async fn with(limits: ClientLimits) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let model = Model::start().await;
-        let gateway = start(&directory, &model, &limits).await;
+        let gateway = start(directory.path(), &model, &limits).await;
         let owner = std::fs::read_to_string(gateway.owner_token_file()).unwrap().trim().to_owned();
         let store = gateway.state().store();
         store.add_person("ada".to_owned(), Role::User, "main".to_owned()).await.unwrap();
@@ -56,7 +58,7 @@ impl Place {
     async fn restart(self, limits: ClientLimits) -> Self {
         let Self { directory, model, gateway, owner, address } = self;
         in_time(gateway.stop(Duration::ZERO)).await.unwrap();
-        let gateway = start_at(&directory, &model, &limits, address).await;
+        let gateway = start_at(directory.path(), &model, &limits, address).await;
         Self { directory, model, gateway, owner, address }
     }
 
@@ -77,16 +79,7 @@ impl Place {
     }
 
     async fn http(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> (u16, Value) {
-        let body = body.map(|body| body.to_string()).unwrap_or_default();
-        let address = self.gateway.address();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n\
-             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let (head, body) = exchange(address, &request).await;
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(&body).unwrap_or_default())
+        http(self.gateway.address(), method, path, token, body).await
     }
 
     /// Waits for an event of a kind after those up to a number, and returns it.
@@ -129,18 +122,18 @@ impl Place {
     }
 }
 
-async fn start(directory: &tempfile::TempDir, model: &Model, limits: &ClientLimits) -> Gateway {
+async fn start(directory: &Path, model: &Model, limits: &ClientLimits) -> Gateway {
     start_at(directory, model, limits, None).await
 }
 
 async fn start_at(
-    directory: &tempfile::TempDir,
+    directory: &Path,
     model: &Model,
     limits: &ClientLimits,
     address: Option<SocketAddr>,
 ) -> Gateway {
     let load = LoadOptions::new()
-        .data_dir(directory.path())
+        .data_dir(directory)
         .set("gateway.address='127.0.0.1:0'")
         .set("permission={ client: 'allow' }")
         .set("tools.deny=['client:owner.denied']")
@@ -152,6 +145,25 @@ async fn start_at(
     let host = |load| Host::builder(load).with_toolkit(toolkit::Builder::leave_out_incomplete);
     let options = GatewayOptions::new().address(address).clients(limits.clone());
     Gateway::start(load, host, options).await.unwrap()
+}
+
+/// Sends a request, and returns the status and the body of the answer.
+async fn http(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: Option<Value>,
+) -> (u16, Value) {
+    let body = body.map(|body| body.to_string()).unwrap_or_default();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let (head, body) = exchange(address, &request).await;
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(&body).unwrap_or_default())
 }
 
 /// Sends the bytes of a request, and returns the head and the body of the answer.
@@ -176,7 +188,7 @@ fn of_ada() -> SessionKey {
 /// The tools of clients that a session has.
 async fn names(toolkit: &Toolkit, session: &SessionKey) -> Vec<String> {
     let toolbox = toolkit.toolbox(&caller_in(Caller::new().with_session("s"), session)).await;
-    let of_clients = toolbox.definitions().into_iter().map(|tool| tool.name.to_string());
+    let of_clients = toolbox.definitions().into_iter().map(|tool| tool.name.clone());
     of_clients.filter(|name| name.starts_with("page_")).collect()
 }
 

@@ -1,7 +1,7 @@
 //! A call of a server's tool.
 
 use super::asked;
-use super::deferred;
+use super::deferred::{self, DeferredCall, DeferredCalls, Noted};
 use super::failure;
 use super::handler::roots;
 use super::http;
@@ -14,7 +14,8 @@ use super::unreadable;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
-    ElicitationAction, ErrorCode, ErrorData, InputRequest, InputRequests, InputResponses, ServerResult,
+    ElicitationAction, ErrorCode, ErrorData, InputRequest, InputRequests, InputResponses,
+    RequestParamsMeta as _, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub(super) async fn call(
     if offered.is_deferred
         && let Some(calls) = &server.deferred
     {
-        return deferred::call(server, calls, offered, context, args).await;
+        return call_deferred(server, calls, offered, context, args).await;
     }
     let peer = server.peer(context).await?;
     let params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
@@ -50,8 +51,36 @@ pub(super) async fn call(
     Ok(media::check(context, output).await)
 }
 
+/// Calls a tool whose result comes later.
+async fn call_deferred(
+    server: &Arc<Server>,
+    calls: &Arc<dyn DeferredCalls>,
+    offered: &Offered,
+    context: &ToolContext,
+    args: DynamicArgs,
+) -> Result<ToolOutput, ToolError> {
+    let peer = server.peer(context).await?;
+    let arguments = Value::Object(args.into_map());
+    let DeferredCall { id, is_known } = calls.begin(context, &offered.here, &arguments).await?;
+    if is_known {
+        return Ok(deferred::pending(&id));
+    }
+    let noted = Noted::new(calls, &id);
+    let Value::Object(arguments) = arguments else { return Err(fault(server, "arguments are gone")) };
+    let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(arguments);
+    params.meta_mut().get_or_insert_default().0.insert(deferred::CALL.to_owned(), json!(id));
+    let answer = complete(server, &peer, context, params).await;
+    noted.keep();
+    if let Err(error) = answer
+        && calls.forget(&id).await
+    {
+        return Err(error);
+    }
+    Ok(deferred::pending(&id))
+}
+
 /// Sends a call until it has a result, and answers what the server asks meanwhile.
-pub(super) async fn complete(
+async fn complete(
     server: &Arc<Server>,
     peer: &Peer<RoleClient>,
     context: &ToolContext,

@@ -1,19 +1,15 @@
 //! Tools whose results come later than the answers to their calls.
 
-use super::call;
-use super::offered::Offered;
-use super::server::Server;
 use futures_util::future::BoxFuture;
-use rmcp::model::{CallToolRequestParams, RequestParamsMeta as _};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
-use toolkit::{ToolContext, ToolError, ToolOutput, descriptor::DynamicArgs};
+use toolkit::{ToolContext, ToolError, ToolOutput};
 
 /// The key in `_meta` of a tool with which a client declares that results come later: `true`.
 pub(super) const DEFERRED: &str = "toolkit/deferred";
 /// The key in `_meta` of a call, under which the client gets the id of a deferred call.
-const CALL: &str = "toolkit/call";
+pub(super) const CALL: &str = "toolkit/call";
 
 /// Keeps the calls whose results come later, for [`SessionServer::deferred`](super::SessionServer::deferred).
 ///
@@ -48,10 +44,21 @@ pub struct DeferredCall {
 }
 
 /// Forgets a call of which nobody learns that it is pending.
-struct Noted {
+pub(super) struct Noted {
     calls: Arc<dyn DeferredCalls>,
     /// Taken once the call has its answer.
     id: Option<String>,
+}
+
+impl Noted {
+    pub(super) fn new(calls: &Arc<dyn DeferredCalls>, id: &str) -> Self {
+        Self { calls: Arc::clone(calls), id: Some(id.to_owned()) }
+    }
+
+    /// Keeps the note.
+    pub(super) fn keep(mut self) {
+        self.id = None;
+    }
 }
 
 impl Drop for Noted {
@@ -63,36 +70,10 @@ impl Drop for Noted {
     }
 }
 
-/// Calls a tool whose result comes later.
-pub(super) async fn call(
-    server: &Arc<Server>,
-    calls: &Arc<dyn DeferredCalls>,
-    offered: &Offered,
-    context: &ToolContext,
-    args: DynamicArgs,
-) -> Result<ToolOutput, ToolError> {
-    let peer = server.peer(context).await?;
-    let arguments = Value::Object(args.into_map());
-    let DeferredCall { id, is_known } = calls.begin(context, &offered.here, &arguments).await?;
-    if is_known {
-        return pending(&id);
-    }
-    let mut noted = Noted { calls: Arc::clone(calls), id: Some(id.clone()) };
-    let Value::Object(arguments) = arguments else { return Err(call::fault(server, "arguments are gone")) };
-    let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(arguments);
-    params.meta_mut().get_or_insert_default().0.insert(CALL.to_owned(), json!(id));
-    let answer = call::complete(server, &peer, context, params).await;
-    noted.id = None;
-    match answer {
-        Ok(_) => pending(&id),
-        Err(error) if calls.forget(&id).await => Err(error),
-        Err(_) => pending(&id),
-    }
-}
-
-fn pending(id: &str) -> Result<ToolOutput, ToolError> {
+/// Returns the answer to a call whose result comes later.
+pub(super) fn pending(id: &str) -> ToolOutput {
     let state = json!({ "status": "pending", "call": id });
     let output =
         ToolOutput::text(format!("{state}\nThe result comes later, as a message that names this call."));
-    Ok(output.with_details(state))
+    output.with_details(state)
 }

@@ -15,7 +15,6 @@ use toolkit_serve::websocket::{Message, Received as Bytes, WebSocket};
 use super::Sockets;
 use super::closing::Closing;
 use super::frames::{self, Frame};
-use super::socket::Following;
 use crate::clients::{Link, Received, text_of};
 use crate::http::messages::{self, Sent};
 use crate::http::{Caller, events};
@@ -32,7 +31,7 @@ pub(super) struct Reader<'a> {
     caller: Caller,
     link: Option<Arc<Link>>,
     answers: mpsc::Sender<String>,
-    follow: mpsc::Sender<Following>,
+    follow: mpsc::Sender<events::Frames>,
     received: Bytes,
     /// Bytes that belong to whole messages.
     whole: u64,
@@ -47,7 +46,7 @@ impl<'a> Reader<'a> {
         caller: Caller,
         link: Option<Arc<Link>>,
         answers: mpsc::Sender<String>,
-        follow: mpsc::Sender<Following>,
+        follow: mpsc::Sender<events::Frames>,
         received: Bytes,
     ) -> Self {
         let (whole, window) = (received.bytes(), Window::new(WINDOW));
@@ -148,7 +147,7 @@ impl<'a> Reader<'a> {
             Frame::Events { reference, session, since } => {
                 let (state, caller) = (self.sockets.state.clone(), self.caller.clone());
                 match events::frames(state, caller, session.as_deref(), since).await {
-                    Ok(frames) => self.follow.send(Box::pin(frames)).await.map_err(|_| Closing::dropped()),
+                    Ok(frames) => self.follow.send(frames).await.map_err(|_| Closing::dropped()),
                     Err(problem) => self.answer(&error(&problem, reference)).await,
                 }
             }

@@ -1,10 +1,9 @@
 //! One socket, from its first frame to its end.
 
-use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt as _, Stream, StreamExt as _};
+use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
@@ -16,15 +15,12 @@ use super::reading::Reader;
 use super::writing::Writer;
 use super::{Opened, Sockets};
 use crate::clients::Connected;
-use crate::http::{Caller, events};
+use crate::http::Caller;
 
 /// Answers of the gateway that wait to be sent.
 const MAX_ANSWERS: usize = 64;
 /// Time for the goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
-
-/// Events that a client follows.
-pub(super) type Following = Pin<Box<dyn Stream<Item = events::Frame> + Send>>;
 
 /// Serves a socket.
 pub(super) async fn serve(

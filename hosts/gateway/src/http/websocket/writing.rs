@@ -8,9 +8,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 use toolkit_serve::websocket::{Message, Received as Bytes, WebSocket};
 
 use super::closing::Closing;
-use super::socket::Following;
 use crate::clients::{ClientLimits, Connected, Next};
-use crate::http::events::Frame;
+use crate::http::events::{Frame, Frames};
 
 /// Pings without any sign of life of the client after which its socket ends.
 const MAX_SILENT: u32 = 2;
@@ -21,8 +20,8 @@ pub(super) struct Writer<'a> {
     connected: Option<&'a Connected>,
     tools: Option<watch::Receiver<Option<Value>>>,
     answers: mpsc::Receiver<String>,
-    follow: mpsc::Receiver<Following>,
-    following: Option<Following>,
+    follow: mpsc::Receiver<Frames>,
+    following: Option<Frames>,
     ping: Interval,
     received: Bytes,
     /// The bytes at the last ping, and the pings since they have grown.
@@ -34,7 +33,7 @@ impl<'a> Writer<'a> {
         limits: &'a ClientLimits,
         connected: Option<&'a Connected>,
         answers: mpsc::Receiver<String>,
-        follow: mpsc::Receiver<Following>,
+        follow: mpsc::Receiver<Frames>,
         received: Bytes,
     ) -> Self {
         let mut ping = interval_at(Instant::now() + limits.ping_every, limits.ping_every);
@@ -111,7 +110,7 @@ async fn changed(tools: Option<&mut watch::Receiver<Option<Value>>>) -> Option<V
     std::future::pending().await
 }
 
-async fn event(following: Option<&mut Following>) -> Option<Frame> {
+async fn event(following: Option<&mut Frames>) -> Option<Frame> {
     match following {
         Some(following) => following.next().await,
         None => std::future::pending().await,

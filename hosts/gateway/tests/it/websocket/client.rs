@@ -1,6 +1,7 @@
 //! A client by hand.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
@@ -28,11 +29,19 @@ pub(super) struct Client {
 }
 
 pub(super) fn request(place: &Place) -> Request<()> {
-    format!("ws://{}/ws", place.gateway.address()).into_client_request().unwrap()
+    request_to(place.gateway.address())
+}
+
+pub(super) fn request_to(address: SocketAddr) -> Request<()> {
+    format!("ws://{address}/ws").into_client_request().unwrap()
 }
 
 pub(super) async fn open_with(place: &Place, request: Request<()>) -> Result<Socket, Error> {
-    let stream = TcpStream::connect(place.gateway.address()).await.unwrap();
+    open_at(place.gateway.address(), request).await
+}
+
+pub(super) async fn open_at(address: SocketAddr, request: Request<()>) -> Result<Socket, Error> {
+    let stream = TcpStream::connect(address).await.unwrap();
     in_time(client_async(request, stream)).await.map(|(socket, _)| socket)
 }
 

@@ -123,7 +123,7 @@ async fn sockets_that_do_not_say_who_they_are_end_and_are_few() {
 
     let mut limits = ClientLimits::default();
     limits.max_unknown = 1;
-    limits.hello_within = Duration::from_secs(600);
+    limits.hello_within = Duration::from_mins(10);
     let place = Place::with(limits).await;
     let mut first = open(&place).await;
     let second = open_with(&place, request(&place)).await;

@@ -66,6 +66,8 @@ pub(crate) struct Hello {
     pub(crate) access: Access,
     pub(crate) name: String,
     pub(crate) sessions: BTreeSet<SessionKey>,
+    /// The session that it names first.
+    pub(crate) first_session: SessionKey,
     /// The id by which it comes back.
     pub(crate) resume: Option<String>,
 }
@@ -119,17 +121,24 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// The person has too many clients, or the gateway has not begun.
+    /// The person has too many clients, or one of this name by another token; the client that comes back is another one; or the gateway has not
+    /// begun.
     pub(crate) fn join(&self, hello: Hello) -> Result<Joined, String> {
         let at_work = self.0.at_work.get().ok_or("the gateway begins; try again later")?;
-        let resume = match hello.resume {
-            Some(resume) => resume,
+        let resume = match &hello.resume {
+            Some(resume) => resume.clone(),
             None => new_resume_id()?,
         };
         let person = hello.access.person.name().to_owned();
         let digest = digest(&person, &resume);
         let mut links = self.0.links();
         if let Some(link) = links.get(&digest).filter(|link| !link.has_ended()) {
+            if link.sessions() != &hello.sessions || link.name() != hello.name {
+                return Err(
+                    "a client that comes back has the name and the sessions that it had; leave `resume` out"
+                        .to_owned(),
+                );
+            }
             link.set_access(hello.access);
             return Ok(Joined { link: Arc::clone(link), resume, is_resumed: true });
         }
@@ -137,8 +146,14 @@ impl Clients {
         if links.values().filter(|link| link.person() == person).count() >= max {
             return Err(format!("{max} clients of you are connected, the limit; close one of them"));
         }
-        let (link, ends) =
-            Link::new(digest.clone(), hello.name, hello.sessions, hello.access, &self.0.limits);
+        // Rules name a client by its name.
+        let is_anothers = |link: &&Arc<Link>| {
+            link.person() == person && link.name() == hello.name && link.token() != hello.access.token()
+        };
+        if links.values().any(|link| is_anothers(&link)) {
+            return Err(format!("a client by another token has the name `{}`; take another one", hello.name));
+        }
+        let (link, ends) = Link::new(digest.clone(), hello, &self.0.limits);
         let link = Arc::new(link);
         links.insert(digest, Arc::clone(&link));
         drop(links);
@@ -213,14 +228,19 @@ pub(crate) fn is_resume_id(text: &str) -> bool {
 /// A result of MCP as a message says it: the texts, and a note for other content.
 pub(crate) fn text_of(result: &Value) -> CallEnd {
     const MAX_BYTES: usize = 100_000;
-    let mut parts = Vec::new();
+    let (mut parts, mut bytes) = (Vec::new(), 0);
     for block in result["content"].as_array().into_iter().flatten() {
-        match (block["type"].as_str(), block["text"].as_str()) {
-            (Some("text"), Some(text)) => parts.push(text.to_owned()),
+        let part = match (block["type"].as_str(), block["text"].as_str()) {
+            (Some("text"), Some(text)) => text.to_owned(),
             (kind, _) => {
                 let kind: String = kind.unwrap_or("unknown").chars().take(20).collect();
-                parts.push(format!("[content of the type `{}` is left out]", kind.escape_debug()));
+                format!("[content of the type `{}` is left out]", kind.escape_debug())
             }
+        };
+        bytes += part.len() + 1;
+        parts.push(part);
+        if bytes > MAX_BYTES {
+            break;
         }
     }
     if parts.is_empty()

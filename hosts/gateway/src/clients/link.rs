@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::ClientLimits;
 use super::queue::{Arrival, Queue, Sent};
+use super::{ClientLimits, Hello};
 use crate::SessionKey;
 use crate::people::Access;
 
@@ -22,7 +22,9 @@ pub(crate) struct Link {
     digest: String,
     name: String,
     person: String,
+    token: String,
     sessions: BTreeSet<SessionKey>,
+    first_session: SessionKey,
     max_unsent: usize,
     state: Mutex<State>,
     /// Notified when something is to be sent.
@@ -72,22 +74,19 @@ pub(crate) enum Next {
 }
 
 impl Link {
-    pub(super) fn new(
-        digest: String,
-        name: String,
-        sessions: BTreeSet<SessionKey>,
-        access: Access,
-        limits: &ClientLimits,
-    ) -> (Self, Ends) {
+    pub(super) fn new(digest: String, hello: Hello, limits: &ClientLimits) -> (Self, Ends) {
+        let Hello { access, name, sessions, first_session, .. } = hello;
         let (incoming, taken) = mpsc::channel(MAX_INCOMING);
-        let person = access.person.name().to_owned();
+        let (person, token) = (access.person.name().to_owned(), access.token().to_owned());
         let (access, of_access) = watch::channel(access);
         let (is_connected, of_connected) = watch::channel(true);
         let link = Self {
             digest,
             name,
             person,
+            token,
             sessions,
+            first_session,
             max_unsent: limits.max_unsent,
             state: Mutex::default(),
             wake: Notify::new(),
@@ -111,6 +110,16 @@ impl Link {
 
     pub(crate) fn person(&self) -> &str {
         &self.person
+    }
+
+    /// Names the token by which the client came first; it says nothing about the token.
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The session that its hello names first.
+    pub(crate) fn first_session(&self) -> &SessionKey {
+        &self.first_session
     }
 
     pub(crate) fn sessions(&self) -> &BTreeSet<SessionKey> {

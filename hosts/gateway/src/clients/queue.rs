@@ -94,7 +94,7 @@ impl Queue {
     /// Begins again after the last message that the other end has. Returns false if that is none that was sent, or some after it are gone.
     pub(super) fn resume(&mut self, number: u64) -> bool {
         let first_kept = self.kept.front().map_or(self.last + 1, |(number, _)| *number);
-        if number + 1 < first_kept || !self.confirm(number) {
+        if number.saturating_add(1) < first_kept || !self.confirm(number) {
             return false;
         }
         self.given = number;
@@ -104,8 +104,10 @@ impl Queue {
 
     /// Returns what is sent next.
     pub(super) fn next(&mut self) -> Option<Sent> {
-        let message = self.kept.iter().find(|(number, _)| *number > self.given);
-        if let Some((number, message)) = message {
+        // Their numbers follow one another.
+        let next = self.kept.front().map(|(first, _)| (self.given + 1).saturating_sub(*first));
+        let next = next.and_then(|place| self.kept.get(usize::try_from(place).ok()?));
+        if let Some((number, message)) = next {
             self.given = *number;
             self.confirmed = self.received;
             return Some(Sent::Message(*number, self.received, message.clone()));

@@ -68,7 +68,13 @@ async fn attach(
     let sessions = link.sessions().iter().map(ToString::to_string);
     let mut server = SessionServer::new(id(link), sessions)
         .timeout(limits.call_within)
-        .identity(format!("the client `{}` of `{}`", link.name(), link.person()))
+        // The name alone is chosen by whoever has any token of the person.
+        .identity(format!(
+            "the client `{}` of `{}`, by the token {}",
+            link.name(),
+            link.person(),
+            link.token()
+        ))
         .deferred(Arc::new(deferring));
     server.max_message_bytes = limits.max_message;
     let attached = clients.0.servers.attach_lines(&at_work.toolkit, server, read, write).await;

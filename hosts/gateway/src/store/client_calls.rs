@@ -284,7 +284,10 @@ fn end(writing: &Writing<'_>, call: &Taken, how: &CallEnd) -> Result<Ended, Faul
         CallEnd::Failed(text) => ("failed", format!("An error ended {of}:\n\n{}", enclosed(text)?)),
         CallEnd::Disconnected(reason) => (
             "disconnected",
-            format!("There is no result of {of}: {reason}. It is unknown if the call had effects."),
+            format!(
+                "There is no result of {of}: the client is gone. It is unknown if the call had effects. Why it is gone:\n\n{}",
+                enclosed(reason)?
+            ),
         ),
         CallEnd::TimedOut => (
             "timedOut",

@@ -136,12 +136,15 @@ async fn join(
     if hello.sessions.len() > MAX_SESSIONS {
         return Err(Closing::malformed(format!("a client has {MAX_SESSIONS} sessions at most")));
     }
-    let mut sessions = BTreeSet::new();
+    let mut named = Vec::new();
     for text in &hello.sessions {
-        sessions.insert(session(sockets, caller, text).await?);
+        named.push(session(sockets, caller, text).await?);
     }
+    let Some(first_session) = named.first().cloned() else { return Ok(None) };
+    let sessions: BTreeSet<_> = named.into_iter().collect();
     let shown: Vec<String> = sessions.iter().map(ToString::to_string).collect();
-    let hello_of = clients::Hello { access: caller.0.clone(), name, sessions, resume: hello.resume };
+    let hello_of =
+        clients::Hello { access: caller.0.clone(), name, sessions, first_session, resume: hello.resume };
     let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(Closing::too_many)?;
     let received = if is_resumed { hello.received } else { 0 };
     let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
@@ -167,11 +170,11 @@ async fn session(sockets: &Sockets, caller: &Caller, text: &str) -> Result<Sessi
     let named = session_paths::find(&sockets.state, caller, text).await;
     let named = named.map_err(|problem| Closing::of_problem(&problem))?;
     let is_anothers = named.record.is_some_and(|record| {
-        !is_owners(&record) && record.person.is_some_and(|person| person != caller.name())
+        !is_owners(&record) && record.person.is_none_or(|person| person != caller.name())
     });
     if is_anothers {
         return Err(Closing::not_found(
-            "this session belongs to another person, whose agent does not get your tools",
+            "this session belongs to another person, or to nobody alone: its agent does not get your tools",
         ));
     }
     Ok(named.key)

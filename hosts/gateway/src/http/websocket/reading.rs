@@ -117,7 +117,10 @@ impl<'a> Reader<'a> {
             Frame::Ack { n } => taken(self.link()?.confirm(n)),
             Frame::Result { call, result } => {
                 let link = Arc::clone(self.link()?);
-                let ended = self.sockets.clients.result(&link, call.clone(), text_of(&result)).await;
+                let end = text_of(&result);
+                // It may be large.
+                drop(result);
+                let ended = self.sockets.clients.result(&link, call.clone(), end).await;
                 let answer = match ended {
                     Ok(true) => json!({ "type": "done", "call": call }),
                     Ok(false) => {
@@ -156,7 +159,7 @@ impl<'a> Reader<'a> {
 
     /// The session of a message: the first one of the client, or the person's own.
     fn session(&self, given: Option<String>) -> String {
-        let of_link = || Some(self.link.as_ref()?.sessions().first()?.to_string());
+        let of_link = || Some(self.link.as_ref()?.first_session().to_string());
         given.or_else(of_link).unwrap_or_else(|| "main".to_owned())
     }
 

@@ -253,7 +253,9 @@ async fn a_stop_wakes_nobody_below_and_is_told_once_for_each_task() {
     bench.answer(&person("ada"), spawn(&json!({ "prompt": spawn(&json!({ "prompt": held })) }))).await;
     until(bench.store(), || async {
         let subs = bench.subs().await;
-        subs.len() == 2 && subs.iter().filter(|sub| sub.is_running).count() == 1 && bench.ledger.lines().len() == 1
+        subs.len() == 2
+            && subs.iter().filter(|sub| sub.is_running).count() == 1
+            && bench.ledger.lines().len() == 1
     })
     .await;
     let before = bench.answers_to_results(&person("ada")).await.len();

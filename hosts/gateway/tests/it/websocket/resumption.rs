@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use toolkit::ToolErrorKind;
 use toolkit_gateway::ClientLimits;
 
+use crate::agents::in_time;
+
 use super::{Client, Place, call, main, names, text, tool};
 
 fn hello() -> Value {
@@ -24,14 +26,21 @@ async fn a_call_goes_on_over_a_connection_that_drops_and_comes_back() {
     client.answer(&request, text("once")).await;
     assert_eq!(calling.await.unwrap().text(), "once");
 
-    // A request that was sent while nobody was there comes once, too; so does one that was not confirmed.
+    // A request that was on its way when the connection dropped comes over the next one.
+    let calling = tokio::spawn(call(toolkit.clone(), main(), "page_act", json!({ "n": 2 })));
+    in_time(client.socket.get_ref().readable()).await.unwrap();
+    let mut client = client.come_back(&place, &place.owner, json!(["main"])).await;
+    let request = client.request("tools/call").await;
+    assert_eq!(request["params"]["arguments"]["n"], 2);
+    client.answer(&request, text("also once")).await;
+    assert_eq!(calling.await.unwrap().text(), "also once");
+
+    // All before was confirmed by the answers, so that a client that has forgotten it cannot go on.
     let resume = client.welcome["resume"].clone();
-    let calling = tokio::spawn(call(toolkit, main(), "page_act", json!({ "n": 2 })));
-    let unconfirmed = client.request("tools/call").await;
-    assert_eq!(unconfirmed["params"]["arguments"]["n"], 2);
+    let calling = tokio::spawn(call(toolkit, main(), "page_act", json!({ "n": 3 })));
+    client.request("tools/call").await;
     drop(client);
     let received = json!({ "sessions": ["main"], "resume": resume, "received": 0 });
-    // All before was confirmed by the answers, so that a client that has forgotten it cannot go on.
     let lost = Client::hello(&place, &place.owner, received).await.err().unwrap();
     assert_eq!(lost.0, 4410, "{lost:?}");
     assert_eq!(calling.await.unwrap().error().unwrap().kind(), ToolErrorKind::Unavailable);

@@ -121,8 +121,7 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// The person has too many clients, or one of this name by another token; the client that comes back is another one; or the gateway has not
-    /// begun.
+    /// The person has too many clients, or one of this name by another token; or the gateway has not begun.
     pub(crate) fn join(&self, hello: Hello) -> Result<Joined, String> {
         let at_work = self.0.at_work.get().ok_or("the gateway begins; try again later")?;
         let resume = match &hello.resume {
@@ -133,12 +132,6 @@ impl Clients {
         let digest = digest(&person, &resume);
         let mut links = self.0.links();
         if let Some(link) = links.get(&digest).filter(|link| !link.has_ended()) {
-            if link.sessions() != &hello.sessions || link.name() != hello.name {
-                return Err(
-                    "a client that comes back has the name and the sessions that it had; leave `resume` out"
-                        .to_owned(),
-                );
-            }
             link.set_access(hello.access);
             return Ok(Joined { link: Arc::clone(link), resume, is_resumed: true });
         }

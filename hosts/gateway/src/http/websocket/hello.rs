@@ -145,7 +145,12 @@ async fn join(
     let shown: Vec<String> = sessions.iter().map(ToString::to_string).collect();
     let hello_of =
         clients::Hello { access: caller.0.clone(), name, sessions, first_session, resume: hello.resume };
+    let named = hello_of.sessions.clone();
     let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(Closing::too_many)?;
+    if is_resumed && *link.sessions() != named {
+        let text = "a client that comes back has the sessions that it had; leave `resume` out to begin anew";
+        return Err(Closing::malformed(text));
+    }
     let received = if is_resumed { hello.received } else { 0 };
     let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
     let (socket, gateway_has) = link.connect(received).ok_or_else(lost)?;

@@ -120,7 +120,7 @@ impl Store {
 
     /// Returns the next time at which a message that a budget holds may begin its run.
     pub(crate) async fn next_held(&self) -> Result<Option<Moment>, StoreError> {
-        // What is due for longer waits for a slot, or for its session.
+        // A message that is due for longer waits for a slot, or for its session.
         let since = self.clock().now().before(Duration::from_mins(1));
         self.read(move |connection| {
             let sql = "SELECT min(held_until) FROM inbox WHERE state = 'queued' AND held_until > ?1";

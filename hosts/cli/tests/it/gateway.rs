@@ -284,7 +284,8 @@ async fn no_answer_to_a_question_opens_the_data_directory() {
     let results: Vec<String> = results.map(|message| message["content"].to_string()).collect();
     assert_eq!(results.len(), 3, "{results:?}");
     for result in results {
-        assert!(result.contains("no approval opens") && !result.contains(secret.trim()), "{result}");
+        let is_refused = result.contains("no approval opens") || result.contains("the command was not run");
+        assert!(is_refused && !result.contains(secret.trim()), "{result}");
     }
 }
 

@@ -116,8 +116,21 @@ async fn each_action_reaches_the_service_with_its_fields() {
     assert_eq!(call(&toolkit, json!({ "action": "remove", "id": "j1" })).await.unwrap()["removed"], "j1");
     assert_eq!(call(&toolkit, json!({ "action": "run", "id": "j1" })).await.unwrap()["requested"], "j1");
     assert_eq!(call(&toolkit, json!({ "action": "runs", "id": "j1" })).await.unwrap()["runs"], json!([]));
-    let calls = notes.calls.lock().unwrap().clone();
-    assert_eq!(calls, ["add in s1", "update j1", "update j1", "list", "remove j1", "run j1", "runs j1 50"]);
+    // A change looks first, so that its question says what the job does.
+    let expected = [
+        "add in s1",
+        "list",
+        "update j1",
+        "list",
+        "update j1",
+        "list",
+        "list",
+        "remove j1",
+        "list",
+        "run j1",
+        "runs j1 50",
+    ];
+    assert_eq!(*notes.calls.lock().unwrap(), expected);
     let arguments = json!({ "file_path": "a" }).as_object().unwrap().clone();
     let expected = [
         JobFields {
@@ -199,7 +212,8 @@ async fn a_change_needs_approval_and_looking_does_not() {
     }
     call(&toolkit, json!({ "action": "list" })).await.unwrap();
     call(&toolkit, json!({ "action": "runs", "id": "j1" })).await.unwrap();
-    assert_eq!(*notes.calls.lock().unwrap(), ["list", "runs j1 50"]);
+    // Three of the looks are for questions.
+    assert_eq!(*notes.calls.lock().unwrap(), ["list", "list", "list", "list", "runs j1 50"]);
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ pub(crate) enum Next {
 impl Link {
     pub(super) fn new(digest: String, hello: Hello, limits: &ClientLimits) -> (Self, Ends) {
         let Hello { access, name, sessions, first_session, .. } = hello;
-        let (incoming, taken) = mpsc::channel(MAX_INCOMING);
+        let (incoming, messages) = mpsc::channel(MAX_INCOMING);
         let (person, token) = (access.person.name().to_owned(), access.token().to_owned());
         let (access, of_access) = watch::channel(access);
         let (is_connected, of_connected) = watch::channel(true);
@@ -97,7 +97,7 @@ impl Link {
             ended: CancellationToken::new(),
             why: OnceLock::new(),
         };
-        (link, Ends { incoming: taken, access: of_access, is_connected: of_connected })
+        (link, Ends { incoming: messages, access: of_access, is_connected: of_connected })
     }
 
     pub(crate) fn digest(&self) -> &str {

@@ -147,8 +147,8 @@ fn cancel_below(
     let (mut ended, mut told) = (BTreeSet::new(), BTreeSet::new());
     for below in at_work_below(writing, session, own.map(|own| &own.id), of_own_alone)? {
         let mut has_ended = false;
-        let waiting = "session = ?1 AND state = 'queued' AND kind <> 'fire' ORDER BY id";
-        for message in inbox::select(writing.sql, waiting, params![below.key])? {
+        let queued = "session = ?1 AND state = 'queued' AND kind <> 'fire' ORDER BY id";
+        for message in inbox::select(writing.sql, queued, params![below.key])? {
             has_ended = true;
             if below.is_loud {
                 withdrawal::take_back(writing, &message)?;

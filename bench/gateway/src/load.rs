@@ -44,7 +44,8 @@ pub(crate) async fn run(
         tokio::time::sleep_until(due(number).into()).await;
         let path =
             format!("/v1/sessions/agent:main:local:console:direct:owner:s{}/messages", number % sessions);
-        let body = json!({ "text": format!("{MARK}{number:0DIGITS$}") }).to_string();
+        let body =
+            json!({ "text": format!("{MARK}{number:0DIGITS$}"), "id": number.to_string() }).to_string();
         let (address, token) = (gateway.address.clone(), gateway.token.clone());
         let (connections, due) = (Arc::clone(&connections), due(number));
         sending.spawn(async move {
@@ -53,7 +54,15 @@ pub(crate) async fn run(
                 Some(connection) => connection,
                 None => Connection::open(&address).await?,
             };
-            let (status, answer) = connection.request("POST", &path, &token, &body).await?;
+            // One that was idle for long may have been closed; the message has an id of its own, so that it is stored once.
+            let sent = match connection.request("POST", &path, &token, &body).await {
+                Err(_) => {
+                    connection = Connection::open(&address).await?;
+                    connection.request("POST", &path, &token, &body).await
+                }
+                sent => sent,
+            };
+            let (status, answer) = sent?;
             if status != 202 {
                 return Err(
                     format!("a message was refused: {status} {}", String::from_utf8_lossy(&answer)).into()

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_received_is_confirmed_although_nothing_is_sent() {
+    fn received_messages_are_confirmed_when_no_message_is_sent() {
         let mut queue = Queue::default();
         for _ in 1..CONFIRM_AFTER {
             queue.take();

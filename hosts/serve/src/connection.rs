@@ -4,6 +4,7 @@ use crate::principal::Revocation;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,8 @@ struct State {
     revoked: CancellationToken,
     /// The revocations that are waited for.
     awaited: Mutex<Vec<(Revocation, AbortOnDropHandle<()>)>>,
+    /// The other end.
+    peer: Option<SocketAddr>,
     #[cfg(feature = "http")]
     upgrades: crate::upgrades::Upgrades,
 }
@@ -38,8 +41,14 @@ impl Connection {
     }
 
     #[cfg(feature = "http")]
-    pub(crate) fn with_upgrades(upgrades: crate::upgrades::Upgrades) -> Self {
-        Self(Arc::new(State { upgrades, ..State::default() }))
+    pub(crate) fn accepted(upgrades: crate::upgrades::Upgrades, peer: SocketAddr) -> Self {
+        Self(Arc::new(State { upgrades, peer: Some(peer), ..State::default() }))
+    }
+
+    /// The address at the other end: that of the client, or of a proxy in front of the server. `None` for a connection that `serve` has not
+    /// accepted.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.0.peer
     }
 
     /// Runs a task that uses the connection after an upgrade. The connection counts as one of the server until the task ends.

@@ -17,7 +17,7 @@
 //! are on; a program that needs another one, such as `query`, names `axum` in its own `Cargo.toml`, with this feature.
 //!
 //! Without the feature `http` only [`Principal`], [`Connection`] and [`Revocation`] are there. The feature `routes` is for services of `axum`,
-//! and `websocket` adds [`websocket`].
+//! `tls` for listeners with a certificate, and `websocket` adds [`websocket`].
 
 #[cfg(feature = "http")]
 mod addressed;
@@ -49,6 +49,8 @@ mod request_body;
 mod revoked;
 #[cfg(feature = "http")]
 mod shared_token;
+#[cfg(feature = "tls")]
+mod tls;
 #[cfg(feature = "http")]
 mod tokens;
 #[cfg(feature = "http")]
@@ -78,5 +80,7 @@ pub use principal::{Principal, Revocation};
 pub use problem::Problem;
 #[cfg(feature = "http")]
 pub use request_body::{BodyLimits, whole};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsListener};
 #[cfg(feature = "http")]
 pub use tokens::{ClientTokens, new_token};

@@ -15,7 +15,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+#[cfg(feature = "tls")]
+use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +53,7 @@ impl Default for ServeOptions {
 /// The future of a server: it ends after a shutdown. Its type does not name the listener's, so that a wrong one is a single error.
 pub type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// A listener that a server accepts connections from: tokio's [`TcpListener`].
+/// A listener that a server accepts connections from: tokio's [`TcpListener`], or one with TLS.
 // A trait of its own, so that an address is one compile error that says what to write.
 #[diagnostic::on_unimplemented(
     message = "a server takes a listener of tokio that is bound to an address",
@@ -60,13 +63,33 @@ pub type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 )]
 pub trait AsListener: Send {
     #[doc(hidden)]
-    fn into_listener(self) -> TcpListener;
+    fn into_listener(self) -> Listener;
 }
 
 #[diagnostic::do_not_recommend]
 impl AsListener for TcpListener {
-    fn into_listener(self) -> TcpListener {
-        self
+    fn into_listener(self) -> Listener {
+        Listener {
+            tcp: self,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+}
+
+/// A listener, with TLS or without.
+#[doc(hidden)]
+#[expect(missing_debug_implementations, reason = "it is of this crate alone")]
+pub struct Listener {
+    tcp: TcpListener,
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+impl Listener {
+    #[cfg(feature = "tls")]
+    pub(crate) fn tls(tcp: TcpListener, acceptor: tokio_rustls::TlsAcceptor) -> Self {
+        Self { tcp, tls: Some(acceptor) }
     }
 }
 
@@ -107,7 +130,7 @@ where
 }
 
 async fn accept<S, A>(
-    listener: TcpListener,
+    listener: Listener,
     service: S,
     shutdown: CancellationToken,
     options: ServeOptions,
@@ -127,15 +150,15 @@ where
         while connections.try_join_next().is_some() {}
         let accepted = async {
             let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
-            let (stream, _) = listener.accept().await?;
-            Ok::<_, io::Error>((place, stream))
+            let (stream, peer) = listener.tcp.accept().await?;
+            Ok::<_, io::Error>((place, stream, peer))
         };
         let accepted = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
             accepted = accepted => accepted,
         };
-        let (place, stream) = match accepted {
+        let (place, stream, peer) = match accepted {
             Ok(accepted) => accepted,
             // One that was gone already, or too many open files.
             Err(error) => {
@@ -146,25 +169,29 @@ where
         };
         let _ = stream.set_nodelay(true);
         let upgrades = Upgrades::new(shutdown.clone(), stopped.clone(), tasks.clone(), place);
-        let connection = Connection::with_upgrades(upgrades.clone());
+        let connection = Connection::accepted(upgrades.clone(), peer);
         let service = OfConnection { inner: service.clone(), connection: connection.clone() };
         let shutdown = shutdown.clone();
+        #[cfg(feature = "tls")]
+        let tls = listener.tls.clone();
         connections.spawn(async move {
-            let serving = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(options.head_within)
-                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
-                .with_upgrades();
-            let mut serving = std::pin::pin!(serving);
-            tokio::select! {
-                ended = &mut serving => log(ended),
-                // The answers to a client whose token was revoked are not waited for.
-                () = connection.revoked() => tracing::debug!("a connection ended with its token"),
-                () = shutdown.cancelled() => {
-                    serving.as_mut().graceful_shutdown();
-                    log(serving.await);
+            let one = One { service, connection, shutdown: shutdown.clone(), options };
+            #[cfg(feature = "tls")]
+            match tls {
+                None => one.serve(stream).await,
+                Some(tls) => {
+                    let begun = handshake(&tls, stream, options.head_within);
+                    let begun = tokio::select! {
+                        begun = begun => begun,
+                        () = shutdown.cancelled() => None,
+                    };
+                    if let Some(stream) = begun {
+                        one.serve(stream).await;
+                    }
                 }
             }
+            #[cfg(not(feature = "tls"))]
+            one.serve(stream).await;
             upgrades.release();
         });
     }
@@ -176,6 +203,55 @@ where
     // Connections that are still open end when they are dropped here.
     let _ = tokio::time::timeout(options.end_within, ended).await;
     Ok(())
+}
+
+/// One connection.
+struct One<S> {
+    service: OfConnection<S>,
+    connection: Connection,
+    shutdown: CancellationToken,
+    options: ServeOptions,
+}
+
+impl<S, A> One<S>
+where
+    S: Service<Request<Incoming>, Response = Response<A>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    /// Serves it until it ends.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let serving = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.options.head_within)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(self.service))
+            .with_upgrades();
+        let mut serving = std::pin::pin!(serving);
+        tokio::select! {
+            ended = &mut serving => log(ended),
+            // The answers to a client whose token was revoked are not waited for.
+            () = self.connection.revoked() => tracing::debug!("a connection ended with its token"),
+            () = self.shutdown.cancelled() => {
+                serving.as_mut().graceful_shutdown();
+                log(serving.await);
+            }
+        }
+    }
+}
+
+/// Begins TLS; `None` if that failed, or took too long.
+#[cfg(feature = "tls")]
+async fn handshake(
+    tls: &tokio_rustls::TlsAcceptor,
+    stream: TcpStream,
+    within: Duration,
+) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
+    match tokio::time::timeout(within, tls.accept(stream)).await {
+        Ok(Ok(stream)) => return Some(stream),
+        Ok(Err(error)) => tracing::debug!(%error, "a connection did not begin TLS"),
+        Err(_) => tracing::debug!("a connection did not begin TLS in time"),
+    }
+    None
 }
 
 /// A service for the requests of one connection: it adds the [`Connection`] to each.

@@ -4,6 +4,7 @@
 
 mod limits;
 mod refusals;
+mod tls;
 mod websockets;
 
 use axum::Router;

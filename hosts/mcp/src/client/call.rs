@@ -20,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::time::timeout;
 use toolkit::{
     Ask, ToolContext, ToolError, ToolErrorKind, ToolOutput, descriptor::DynamicArgs, text::escape_line,
 };
@@ -69,8 +70,13 @@ async fn call_deferred(
     let Value::Object(arguments) = arguments else { return Err(fault(server, "arguments are gone")) };
     let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(arguments);
     params.meta_mut().get_or_insert_default().0.insert(deferred::CALL.to_owned(), json!(id));
-    let answer = complete(server, &peer, context, params).await;
+    let answer = timeout(server.timeout, complete(server, &peer, context, params)).await;
+    let answer = answer.unwrap_or_else(|_| {
+        let text = format!("{} did not take the call within {:?}", server.source, server.timeout);
+        Err(ToolError::new(ToolErrorKind::TimedOut, text))
+    });
     noted.keep();
+    // The note is gone before anybody hears of the error, so that no result follows it.
     if let Err(error) = answer
         && calls.forget(&id).await
     {

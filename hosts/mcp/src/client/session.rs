@@ -27,7 +27,7 @@ use toolkit::{
 };
 
 /// Maximum number of bytes of the id of a client.
-const LONGEST_ID: usize = 64;
+const MAX_ID_BYTES: usize = 128;
 
 /// The clients that serve tools for some sessions, each over a connection that a host made: its tools are in the toolboxes of its sessions and
 /// in no other. Cheap to clone.
@@ -143,7 +143,7 @@ impl Shared {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionServer {
-    /// The id of the client, which rules name as `client:<id>`: letters, digits, `-`, `_` and `.`, at most 64.
+    /// The id of the client, which rules name as `client:<id>`: letters, digits, `-`, `_` and `.`, at most 128.
     pub id: String,
     /// The ids of the sessions.
     pub sessions: BTreeSet<String>,
@@ -197,9 +197,9 @@ impl SessionServer {
 
     fn check(&self) -> Result<(), String> {
         let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if self.id.is_empty() || self.id.len() > LONGEST_ID || !self.id.chars().all(is_valid) {
+        if self.id.is_empty() || self.id.len() > MAX_ID_BYTES || !self.id.chars().all(is_valid) {
             return Err(format!(
-                "the client cannot be attached: its id {:?} is not valid; use letters, digits, `-`, `_` and `.`, at most {LONGEST_ID}",
+                "the client cannot be attached: its id {:?} is not valid; use letters, digits, `-`, `_` and `.`, at most {MAX_ID_BYTES}",
                 self.id
             ));
         }

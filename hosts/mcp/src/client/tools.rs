@@ -10,6 +10,7 @@ use super::server::{LeftOut, Server};
 use super::visible;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use toolkit::{Tool, text::escape_hidden};
 
 /// Returns the usable tools of those that a server lists, and the problems of the others.
@@ -84,8 +85,7 @@ fn tool(
         .source(server.source.clone())
         .condition(&*server.launch)
         .description(escape_hidden(text("description").unwrap_or_default()))
-        .input_schema(schema)
-        .timeout(server.timeout);
+        .input_schema(schema);
     let title = text("title").or_else(|| hints.and_then(|hints| hints.get("title")).and_then(Value::as_str));
     if let Some(title) = title {
         tool = tool.title(escape_hidden(title));
@@ -105,6 +105,8 @@ fn tool(
     }
     let is_deferred = server.deferred.is_some()
         && definition.get("_meta").and_then(|meta| meta.get(DEFERRED)) == Some(&Value::Bool(true));
+    // A deferred call keeps to its limit itself, and forgets its note before its error is told.
+    tool = tool.timeout(if is_deferred { Duration::MAX } else { server.timeout });
     let offered = Arc::new(Offered::new(name, here, change).deferred(is_deferred));
     let server = Arc::clone(server);
     let run = move |context, args| {

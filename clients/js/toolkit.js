@@ -73,6 +73,8 @@ const CONFIRM_AFTER = 16;
 const MAX_EVENTS = 10_000;
 /** Times between two attempts, in milliseconds. */
 const [FIRST_WAIT, LONGEST_WAIT, WAIT_WHEN_TOO_MANY] = [250, 15_000, 10_000];
+/** Time after which what the gateway could not do is asked for again, in milliseconds. */
+const WAIT_AFTER_FAILURE = 2_000;
 
 /**
  * Connects to a gateway.
@@ -134,11 +136,10 @@ export class Gateway {
    */
   tool(name, options, run) {
     const { description, inputSchema = { type: "object", properties: {} }, deferred = false } = options;
-    const definition = { name, description, inputSchema };
-    for (const key of ["title", "annotations", "outputSchema"]) {
-      if (options[key] !== undefined) definition[key] = options[key];
-    }
-    if (deferred) definition._meta = { "toolkit/deferred": true };
+    const { title, annotations, outputSchema } = options;
+    const _meta = deferred ? { "toolkit/deferred": true } : undefined;
+    // As it is sent: what cannot be sent is an error of whoever adds the tool.
+    const definition = sendable({ name, description, inputSchema, title, annotations, outputSchema, _meta });
     const tool = { definition, deferred, run };
     this._tools.set(name, tool);
     this._listChanged();
@@ -183,8 +184,11 @@ export class Gateway {
     if (typeof hear !== "function") [hear, options] = [undefined, hear];
     const { session = this._sessions[0], since } = options ?? {};
     this._follower?.end();
-    const follower = new Follower(session, since, hear, () => {
-      if (this._follower === follower) this._follower = null;
+    const ref = `events-${++this._references}`;
+    const follower = new Follower(ref, session, since, hear, () => {
+      if (this._follower !== follower) return;
+      this._follower = null;
+      this._frame({ type: "unfollow" });
     });
     if (this._closed) {
       follower.end(new GatewayError("the connection is closed"));
@@ -362,21 +366,43 @@ export class Gateway {
         return;
       case "error":
         return this._failed(frame);
+      // The gateway may have sent more for an earlier follower before it heard of this one.
       case "seen":
-        if (this._follower) this._follower.since = frame.id;
+        if (this._follower?.ref === frame.ref) this._follower.since = frame.id;
         return;
       case "event":
-        return this._follower?.push(frame);
+        if (this._follower?.ref === frame.ref) this._follower.push(frame);
+        return;
     }
   }
 
   _failed({ ref, call, status, detail }) {
     const error = new GatewayError(detail, status);
     if (call !== undefined && status < 500) this._deferred.delete(call);
+    if (call !== undefined && status >= 500) {
+      this._later(() => {
+        const { result } = this._deferred.get(call) ?? {};
+        if (result) this._frame({ type: "result", call, result });
+      });
+    }
     if (ref === undefined) return;
-    if (ref === "events") return this._follower?.end(error);
+    const follower = this._follower;
+    if (ref === follower?.ref) {
+      if (status < 500) return follower.end(error);
+      return this._later(() => {
+        if (this._follower === follower) this._frame(follower.frame());
+      });
+    }
     this._sent.get(ref)?.reject(error);
     this._sent.delete(ref);
+  }
+
+  /** Does something after a while, unless the connection has ended for good, or dropped: then it is done after the welcome. */
+  _later(again) {
+    const socket = this._present;
+    setTimeout(() => {
+      if (this._present === socket) again();
+    }, WAIT_AFTER_FAILURE);
   }
 
   // MCP: this end is the server.
@@ -442,7 +468,10 @@ export class Gateway {
     const progressToken = params._meta?.progressToken;
     const progress = (done, total, message) => {
       if (progressToken === undefined || !this._calls.has(id)) return;
-      this._mcp({ method: "notifications/progress", params: { progressToken, progress: done, total, message } });
+      const params = { progressToken, progress: Number(done) };
+      if (total !== undefined) params.total = Number(total);
+      if (message !== undefined) params.message = String(message);
+      this._mcp({ method: "notifications/progress", params });
     };
     const result = await outcome(tool, params.arguments, { signal: abort.signal, progress });
     // One that was cancelled, or is of an earlier link, has no answer.
@@ -454,15 +483,21 @@ export class Gateway {
 async function outcome(tool, args, context) {
   try {
     const value = await tool.run(args ?? {}, context);
-    if (Array.isArray(value?.content)) return value;
+    // As it is sent: what cannot be sent is an error of the tool, and a later change of the value counts no more.
+    if (Array.isArray(value?.content)) return sendable(value);
     const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
     const result = { content: [{ type: "text", text }] };
-    if (tool.definition.outputSchema && typeof value === "object") result.structuredContent = value;
+    if (tool.definition.outputSchema && typeof value === "object") result.structuredContent = sendable(value);
     return result;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     return failure(text || "the tool failed");
   }
+}
+
+/** A value as it is sent. Throws a `TypeError` for one that cannot be, such as one with a circle or a `BigInt`. */
+function sendable(value) {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /** An error as MCP has it. */
@@ -472,12 +507,12 @@ function failure(text) {
 
 /** Events that are followed. @implements {AsyncIterableIterator<GatewayEvent>} */
 class Follower {
-  constructor(session, since, hear, ended) {
-    Object.assign(this, { session, since, hear, ended, waiting: [], readers: [], isEnded: false, error: undefined });
+  constructor(ref, session, since, hear, ended) {
+    Object.assign(this, { ref, session, since, hear, ended, waiting: [], readers: [], isEnded: false, error: undefined });
   }
 
   frame() {
-    const frame = { type: "events", ref: "events" };
+    const frame = { type: "events", ref: this.ref };
     if (this.session !== null) frame.session = this.session;
     if (this.since !== undefined) frame.since = this.since;
     return frame;

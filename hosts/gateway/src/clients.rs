@@ -13,17 +13,19 @@ mod deferring;
 mod limits;
 mod link;
 mod queue;
+mod result;
 mod serving;
 mod upkeep;
 
 pub use limits::ClientLimits;
 pub(crate) use link::{Connected, Link, Next, Received};
+pub(crate) use result::ResultOfClient;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -124,24 +126,33 @@ impl Clients {
     /// The person has too many clients, or one of this name by another token; or the gateway has not begun.
     pub(crate) fn join(&self, hello: Hello) -> Result<Joined, String> {
         let at_work = self.0.at_work.get().ok_or("the gateway begins; try again later")?;
-        let resume = match &hello.resume {
+        let mut resume = match &hello.resume {
             Some(resume) => resume.clone(),
             None => new_resume_id()?,
         };
         let person = hello.access.person.name().to_owned();
-        let digest = digest(&person, &resume);
+        let mut digest = digest_of(&person, &resume);
         let mut links = self.0.links();
-        if let Some(link) = links.get(&digest).filter(|link| !link.has_ended()) {
-            link.set_access(hello.access);
-            return Ok(Joined { link: Arc::clone(link), resume, is_resumed: true });
+        match links.get(&digest) {
+            Some(link) if !link.has_ended() => {
+                link.set_access(hello.access);
+                return Ok(Joined { link: Arc::clone(link), resume, is_resumed: true });
+            }
+            // Its calls are about to end: those of the new link are not among them.
+            Some(_) => {
+                resume = new_resume_id()?;
+                digest = digest_of(&person, &resume);
+            }
+            None => {}
         }
         let max = self.0.limits.max_clients;
-        if links.values().filter(|link| link.person() == person).count() >= max {
+        let of_person = |link: &&Arc<Link>| link.person() == person && !link.has_ended();
+        if links.values().filter(of_person).count() >= max {
             return Err(format!("{max} clients of you are connected, the limit; close one of them"));
         }
         // Rules name a client by its name.
         let is_anothers = |link: &&Arc<Link>| {
-            link.person() == person && link.name() == hello.name && link.token() != hello.access.token()
+            of_person(link) && link.name() == hello.name && link.token() != hello.access.token()
         };
         if links.values().any(|link| is_anothers(&link)) {
             return Err(format!("a client by another token has the name `{}`; take another one", hello.name));
@@ -202,7 +213,7 @@ impl fmt::Debug for Clients {
 }
 
 /// A resume id, under which nobody but its person finds anything.
-fn digest(person: &str, resume: &str) -> String {
+fn digest_of(person: &str, resume: &str) -> String {
     data_encoding::HEXLOWER.encode(&Sha256::digest(format!("{}/{person}/{resume}", person.len())))
 }
 
@@ -216,40 +227,6 @@ fn new_resume_id() -> Result<String, String> {
 pub(crate) fn is_resume_id(text: &str) -> bool {
     text.len() == 2 * RESUME_BYTES
         && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-}
-
-/// A result of MCP as a message says it: the texts, and a note for other content.
-pub(crate) fn text_of(result: &Value) -> CallEnd {
-    const MAX_BYTES: usize = 100_000;
-    let (mut parts, mut bytes) = (Vec::new(), 0);
-    for block in result["content"].as_array().into_iter().flatten() {
-        let part = match (block["type"].as_str(), block["text"].as_str()) {
-            (Some("text"), Some(text)) => text.to_owned(),
-            (kind, _) => {
-                let kind: String = kind.unwrap_or("unknown").chars().take(20).collect();
-                format!("[content of the type `{}` is left out]", kind.escape_debug())
-            }
-        };
-        bytes += part.len() + 1;
-        parts.push(part);
-        if bytes > MAX_BYTES {
-            break;
-        }
-    }
-    if parts.is_empty()
-        && let Some(structured) = result.get("structuredContent")
-    {
-        parts.push(structured.to_string());
-    }
-    let mut text = toolkit::text::escape_hidden(&parts.join("\n")).into_owned();
-    if text.trim().is_empty() {
-        "(no content)".clone_into(&mut text);
-    }
-    if text.len() > MAX_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_BYTES));
-        text.push_str("\n\n[cut here: the result is longer]");
-    }
-    if result["isError"] == true { CallEnd::Failed(text) } else { CallEnd::Answered(text) }
 }
 
 #[cfg(test)]

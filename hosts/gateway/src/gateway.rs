@@ -4,6 +4,7 @@ mod agents;
 mod budgets;
 mod directory;
 mod error;
+mod listening;
 mod others;
 mod process;
 mod services;
@@ -20,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -30,7 +30,7 @@ use toolkit_serve::axum::Router;
 
 use crate::address_file::AddressFile;
 use crate::http::{self, About, HttpState};
-use crate::settings::{GatewaySettings, SessionSettings};
+use crate::settings::{GatewaySettings, SessionSettings, TlsFiles};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
     Agents as _, ClientLimits, Clients, Clock, LocalChannel, Outbox, People, Questions, Schedules,
@@ -38,6 +38,7 @@ use crate::{
 };
 use agents::ConfiguredAgents;
 use directory::HostDirectory;
+use listening::Listening;
 use process::Process;
 use services::Services;
 use tool_jobs::ConfiguredTools;
@@ -115,6 +116,7 @@ pub struct Gateway {
     schedules: Schedules,
     outbox: Outbox,
     address: SocketAddr,
+    local_address: SocketAddr,
     _address_file: AddressFile,
     serving: Mutex<Option<JoinHandle<()>>>,
     /// Cancelled when the HTTP server ends.
@@ -144,7 +146,7 @@ impl Gateway {
         let first = Configuration::load(load.clone()).map_err(GatewayError::Configuration)?;
         let settings = GatewaySettings::of(&first);
         let listen_on = options.address.unwrap_or(settings.address);
-        check_address(listen_on, &settings)?;
+        listening::check(listen_on, &settings)?;
         let sessions_settings = SessionSettings::of(&first);
         let load = if settings.uncontained_commands { load } else { contained(load) };
         let budgets = budgets::of(&first)?;
@@ -154,7 +156,7 @@ impl Gateway {
         }
         let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
         store.set_budgets(budgets);
-        let started = Self::start_on(store.clone(), load, host, options, listen_on).await;
+        let started = Self::start_on(store.clone(), load, host, options, (listen_on, settings.tls)).await;
         if started.is_err() {
             // The directory is free for another try.
             store.close().await;
@@ -167,14 +169,13 @@ impl Gateway {
         load: LoadOptions,
         host: impl FnOnce(LoadOptions) -> HostBuilder,
         options: GatewayOptions,
-        listen_on: SocketAddr,
+        (listen_on, tls): (SocketAddr, Option<TlsFiles>),
     ) -> Result<Self, GatewayError> {
         let data_dir = load.data_dir_path().ok_or(GatewayError::NoDataDirectory)?.to_owned();
         // Before anything runs: where the port is taken, nothing has begun.
-        let cannot_listen = |reason| GatewayError::Address { address: listen_on, reason };
-        let listener = TcpListener::bind(listen_on).await.map_err(cannot_listen)?;
-        let address = listener.local_addr().map_err(cannot_listen)?;
-        let address_file = AddressFile::write(&data_dir, address).map_err(GatewayError::AddressFile)?;
+        let listening = Listening::bind(listen_on, tls.as_ref()).await?;
+        let (address, local_address) = (listening.address, listening.local_address);
+        let address_file = AddressFile::write(&data_dir, local_address).map_err(GatewayError::AddressFile)?;
 
         // How the requests of an ended process ended is not known.
         store.settle_open_requests().await.map_err(GatewayError::Store)?;
@@ -223,7 +224,8 @@ impl Gateway {
         };
 
         let about = About { version: options.version, ..About::default() };
-        let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
+        let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone())
+            .with_proxies(settings.proxies.clone());
         let _ = state.set((http_state.clone(), Arc::clone(&host)));
         // After it can be told of a reload, so that none is missed.
         follow(&http_state, &host);
@@ -232,18 +234,14 @@ impl Gateway {
             .merge(http::clients(http_state.clone(), clients))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let service = service(&http_state, more, &settings, address);
-        let serving = toolkit_serve::serve(listener, service, shutdown.clone());
-        let serving = tokio::spawn(async move {
-            if let Err(error) = serving.await {
-                tracing::error!(%error, "serving HTTP ended");
-            }
-        });
+        let serving = listening.serve(service, shutdown.clone());
         Ok(Self {
             host,
             state: http_state,
             schedules,
             outbox,
             address,
+            local_address,
             _address_file: address_file,
             serving: Mutex::new(Some(serving)),
             shutdown,
@@ -256,6 +254,11 @@ impl Gateway {
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address for programs of this machine, without TLS; that of [`address`](Self::address) if TLS is not configured.
+    pub fn local_address(&self) -> SocketAddr {
+        self.local_address
     }
 
     /// The parts that its routes use.
@@ -342,14 +345,6 @@ fn service(
 /// Has commands run in the sandbox or not at all, whatever the configuration says: it hides the data directory from them.
 fn contained(load: LoadOptions) -> LoadOptions {
     load.set("tools.exec.enableSandbox=true").set("tools.exec.sandbox=required")
-}
-
-/// Refuses an address that other machines reach, unless a proxy does TLS.
-fn check_address(address: SocketAddr, settings: &GatewaySettings) -> Result<(), GatewayError> {
-    if address.ip().is_loopback() || settings.behind_proxy {
-        return Ok(());
-    }
-    Err(GatewayError::Open { address })
 }
 
 /// Uses the configuration of now.

@@ -38,6 +38,7 @@ mod authenticated;
 mod budgets;
 mod caller;
 mod calls;
+mod client_address;
 mod errors;
 mod events;
 mod health;
@@ -59,11 +60,13 @@ mod websocket;
 pub use asks::asks;
 pub use authenticated::Authenticated;
 pub use caller::Caller;
+pub use client_address::ClientAddress;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 pub use websocket::clients;
 
-use rate::Rate;
+use std::sync::Arc;
+
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::DefaultBodyLimit;
 use toolkit_serve::axum::http::header::CACHE_CONTROL;
@@ -86,7 +89,8 @@ pub fn service(state: HttpState) -> Service {
 /// Returns the service with further routes, which have neither a fallback nor a path of this module. The extensions of their requests have
 /// the [`Caller`], a `toolkit_serve::Principal` and a `toolkit_serve::Revocation`.
 pub fn service_with(state: HttpState, more: Router) -> Service {
-    let (people, rate) = (state.people().clone(), Rate::new(state.max_requests()));
+    let (people, rate) = (state.people().clone(), Arc::clone(state.rate()));
+    let proxies = Arc::clone(state.proxies());
     let router = routes()
         .with_state(state)
         .merge(more)
@@ -98,7 +102,7 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
     let bounded = Bounded::new(router).requests(MAX_OPEN_REQUESTS);
-    Addressed::local(Authenticated::new(bounded, people, rate))
+    Addressed::local(Authenticated::new(bounded, people, rate, proxies))
 }
 
 fn routes() -> Router<HttpState> {

@@ -5,7 +5,8 @@ mod budgets;
 pub use budgets::{BudgetSettings, PeriodLimits, UsageLimits};
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toolkit::config::{ConfigSection, Configuration};
@@ -16,10 +17,16 @@ use toolkit::config::{ConfigSection, Configuration};
 #[non_exhaustive]
 pub struct GatewaySettings {
     /// The address that it listens on, such as `127.0.0.1:4170`; port 0 selects a free one. An address that other machines reach needs
-    /// `behindProxy`. Default: `127.0.0.1:4170`.
+    /// `tls` or `behindProxy`. Default: `127.0.0.1:4170`.
     pub address: SocketAddr,
+    /// The certificate and the key with which it speaks TLS. Programs of this machine have an address without TLS beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsFiles>,
     /// States that a proxy in front of it does TLS, so that an address other than one of this machine may be used.
     pub behind_proxy: bool,
+    /// IP addresses of the proxies whose header `X-Forwarded-For` says where a request came from. Of all others it is ignored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<IpAddr>,
     /// Further host names that clients may use, besides those of this machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
@@ -40,11 +47,23 @@ pub struct GatewaySettings {
     pub agents_may_restart: bool,
 }
 
+/// The files of TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The absolute path of the chain of certificates in PEM, the gateway's own one first. A replaced file is used within seconds.
+    pub certificate: PathBuf,
+    /// The absolute path of the private key in PEM.
+    pub key: PathBuf,
+}
+
 impl Default for GatewaySettings {
     fn default() -> Self {
         Self {
             address: SocketAddr::from(([127, 0, 0, 1], 4170)),
+            tls: None,
             behind_proxy: false,
+            proxies: Vec::new(),
             hosts: Vec::new(),
             origins: Vec::new(),
             agent: "main".to_owned(),

@@ -64,7 +64,14 @@ pub(super) fn run(request: &ServeRequest, start: Start<'_>, console: &mut Consol
     let options = GatewayOptions::new().address(request.address).version(env!("CARGO_PKG_VERSION"));
     let stopped: Result<bool, Stop> = runtime.block_on(async {
         let gateway = Gateway::start(load, host, options).await.map_err(|error| cannot_start(&error))?;
-        console.note(&format!("the gateway runs at http://{}", gateway.address()));
+        let (address, local) = (gateway.address(), gateway.local_address());
+        if address == local {
+            console.note(&format!("the gateway runs at http://{address}"));
+        } else {
+            console.note(&format!(
+                "the gateway runs at https://{address}, and for commands on this machine at http://{local}"
+            ));
+        }
         console.note(&format!("the owner's token is in {}", gateway.owner_token_file().display()));
         for problem in &gateway.state().about().problems {
             console.note(&format!("warning: {problem}"));

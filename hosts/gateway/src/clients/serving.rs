@@ -40,19 +40,14 @@ pub(super) async fn serve(clients: Clients, link: Arc<Link>, ends: Ends, shutdow
     let is_shutdown = why.is_none();
     let why = why.unwrap_or_else(|| "the gateway stops".to_owned());
     link.end(&*why);
-    {
-        let mut links = clients.0.links();
-        if links.get(link.digest()).is_some_and(|other| Arc::ptr_eq(other, &link)) {
-            links.remove(link.digest());
+    if !is_shutdown {
+        match clients.0.store.end_calls_of_client(link.digest().to_owned(), why).await {
+            Ok(ended) => clients.hand_in(ended).await,
+            Err(error) => tracing::error!(%error, "calls of a client that is gone cannot be ended"),
         }
     }
-    if is_shutdown {
-        return;
-    }
-    match clients.0.store.end_calls_of_client(link.digest().to_owned(), why).await {
-        Ok(ended) => clients.hand_in(ended).await,
-        Err(error) => tracing::error!(%error, "calls of a client that is gone cannot be ended"),
-    }
+    // Not before: until then a client that comes back by the same id gets another one, so that no call of a new link is ended here.
+    clients.0.links().remove(link.digest());
 }
 
 /// Attaches the client to its sessions, and tells it what became of its tools. Returns the reason for which that ended.

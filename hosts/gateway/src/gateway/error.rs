@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use toolkit::config::ConfigError;
 use toolkit_host::HostError;
@@ -29,6 +30,18 @@ pub enum GatewayError {
     Open {
         /// The address.
         address: SocketAddr,
+    },
+    /// TLS cannot be used.
+    #[error("{reason}; see `gateway.tls` in the configuration")]
+    Tls {
+        /// The reason, with the file.
+        reason: io::Error,
+    },
+    /// A file of TLS is named by a path from nowhere.
+    #[error("`gateway.tls` names {}, which is no absolute path; write it from the root", path.display())]
+    RelativeTls {
+        /// The path.
+        path: PathBuf,
     },
     /// The address cannot be listened on.
     #[error(
@@ -76,6 +89,8 @@ impl GatewayError {
                 | Self::Configuration(_)
                 | Self::BudgetOfUnknownAgent { .. }
                 | Self::Open { .. }
+                | Self::Tls { .. }
+                | Self::RelativeTls { .. }
                 | Self::Host(_)
         )
     }

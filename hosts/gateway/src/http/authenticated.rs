@@ -1,6 +1,7 @@
 //! A layer that finds the person of a token.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,6 +13,7 @@ use toolkit_serve::{Connection, Principal, Problem};
 use tower_service::Service;
 
 use super::caller::Caller;
+use super::client_address::{ClientAddress, client_address};
 use super::rate::Rate;
 use crate::{Access, People};
 
@@ -32,12 +34,13 @@ pub struct Authenticated<S> {
     inner: S,
     people: People,
     rate: Arc<Rate>,
+    proxies: Arc<[IpAddr]>,
 }
 
 impl<S> Authenticated<S> {
     /// Lets requests with tokens of these people through to `inner`.
-    pub(super) fn new(inner: S, people: People, rate: Rate) -> Self {
-        Self { inner, people, rate: Arc::new(rate) }
+    pub(super) fn new(inner: S, people: People, rate: Arc<Rate>, proxies: Arc<[IpAddr]>) -> Self {
+        Self { inner, people, rate, proxies }
     }
 }
 
@@ -62,6 +65,11 @@ where
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let (people, rate) = (self.people.clone(), Arc::clone(&self.rate));
+        let peer = request.extensions().get::<Connection>().and_then(Connection::peer);
+        if let Some(peer) = peer {
+            let client = client_address(peer, request.headers(), &self.proxies);
+            request.extensions_mut().insert(client);
+        }
         Box::pin(async move {
             let path = request.uri().path();
             if OPEN.contains(&path) || (path == OF_SOCKETS && !request.headers().contains_key(AUTHORIZATION))
@@ -69,7 +77,8 @@ where
                 return inner.call(request).await;
             }
             let token = bearer(request.headers()).map(str::to_owned);
-            let found = find(&people, token).await.and_then(|access| {
+            let client = request.extensions().get::<ClientAddress>().copied();
+            let found = find(&people, token, client).await.and_then(|access| {
                 rate.note(access.person.name(), people.store().clock().now()).map(|()| access)
             });
             let access = match found {
@@ -96,7 +105,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-async fn find(people: &People, token: Option<String>) -> Result<Access, Problem> {
+async fn find(
+    people: &People,
+    token: Option<String>,
+    client: Option<ClientAddress>,
+) -> Result<Access, Problem> {
     let Some(token) = token else {
         let text = "this needs the header `Authorization: Bearer` with a token of this gateway";
         return Err(refusal(StatusCode::UNAUTHORIZED, text));
@@ -104,6 +117,7 @@ async fn find(people: &People, token: Option<String>) -> Result<Access, Problem>
     if let Some(access) = people.authenticate(&token).await? {
         return Ok(access);
     }
+    tracing::debug!(client = ?client.map(|client| client.0), "a request had a wrong token");
     Err(match people.note_wrong_token() {
         None => refusal(
             StatusCode::UNAUTHORIZED,

@@ -1,6 +1,7 @@
 //! The parts of the gateway that the routes use.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use toolkit_agent::Transcripts;
 
+use super::rate::Rate;
 use crate::store::{Moment, Store, StoreError};
 use crate::{People, Sessions};
 
@@ -37,6 +39,7 @@ pub struct About {
 
 /// Requests of a person within ten seconds.
 const MAX_REQUESTS: u32 = 10_000;
+const REQUESTS: &str = "requests";
 /// Sessions of a person other than the owner.
 const MAX_SESSIONS: u64 = 1_000;
 /// Time after which a stream without an event shows that it is alive.
@@ -47,8 +50,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub struct HttpState {
     inner: Arc<Inner>,
     keep_alive: Duration,
-    max_requests: u32,
+    /// Counts requests over HTTP, and the first frames of sockets.
+    rate: Arc<Rate>,
     max_sessions: u64,
+    proxies: Arc<[IpAddr]>,
 }
 
 struct Inner {
@@ -75,8 +80,9 @@ impl HttpState {
         Self {
             inner: Arc::new(inner),
             keep_alive: KEEP_ALIVE,
-            max_requests: MAX_REQUESTS,
+            rate: Arc::new(Rate::new(MAX_REQUESTS, REQUESTS)),
             max_sessions: MAX_SESSIONS,
+            proxies: Arc::default(),
         }
     }
 
@@ -89,7 +95,7 @@ impl HttpState {
     /// Sets the most requests of a person within ten seconds; 10,000 by default.
     #[must_use]
     pub fn with_max_requests(self, max_requests: u32) -> Self {
-        Self { max_requests, ..self }
+        Self { rate: Arc::new(Rate::new(max_requests, REQUESTS)), ..self }
     }
 
     /// Sets the most sessions that a person other than the owner begins; 1,000 by default.
@@ -98,12 +104,22 @@ impl HttpState {
         Self { max_sessions, ..self }
     }
 
+    /// Sets the addresses of the proxies that say where a request came from; none by default.
+    #[must_use]
+    pub fn with_proxies(self, proxies: impl Into<Arc<[IpAddr]>>) -> Self {
+        Self { proxies: proxies.into(), ..self }
+    }
+
+    pub(super) fn proxies(&self) -> &Arc<[IpAddr]> {
+        &self.proxies
+    }
+
     pub(super) fn max_sessions(&self) -> u64 {
         self.max_sessions
     }
 
-    pub(super) fn max_requests(&self) -> u32 {
-        self.max_requests
+    pub(super) fn rate(&self) -> &Arc<Rate> {
+        &self.rate
     }
 
     pub(super) fn keep_alive(&self) -> Duration {

@@ -11,12 +11,12 @@ mod frames;
 mod hello;
 mod reading;
 mod socket;
+mod unknown;
 mod writing;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::body::Body;
@@ -28,14 +28,22 @@ use toolkit_serve::websocket::{self, WebSocketOptions};
 
 use super::caller::Caller;
 use super::calls;
+use super::client_address::ClientAddress;
+use super::rate::Rate;
 use super::state::HttpState;
 use crate::Clients;
+use unknown::{UnknownPlace, UnknownPlaces};
+
+/// A person sends as many frames over all sockets as so many sockets may; beyond that they are read later.
+const FLOODS: u32 = 4;
 
 /// Returns the routes of clients, for [`service_with`](super::service_with): `/ws` and `/v1/calls`.
 pub fn clients(state: HttpState, clients: Clients) -> Router {
     let calls = calls::routes(state.store().clone(), clients.clone());
-    let unknown = Arc::new(Semaphore::new(clients.limits().max_unknown));
-    let sockets = Sockets { state, clients, unknown, of_people: Arc::default() };
+    let unknown = UnknownPlaces::new(clients.limits().max_unknown);
+    let frames = clients.limits().max_frames.saturating_mul(FLOODS);
+    let frames = Arc::new(Rate::new(frames, "frames"));
+    let sockets = Sockets { state, clients, unknown, frames, of_people: Arc::default() };
     Router::new().route("/ws", get(open)).with_state(sockets).merge(calls)
 }
 
@@ -45,7 +53,9 @@ struct Sockets {
     state: HttpState,
     clients: Clients,
     /// Places for sockets of which nobody knows yet whose they are.
-    unknown: Arc<Semaphore>,
+    unknown: UnknownPlaces,
+    /// The frames of each person.
+    frames: Arc<Rate>,
     /// How many sockets each person has.
     of_people: Arc<Mutex<HashMap<String, usize>>>,
 }
@@ -85,11 +95,8 @@ impl Drop for OfPerson {
 enum Opened {
     /// The person of the token in the header.
     By(Caller),
-    /// Nobody yet.
-    ByUnknown {
-        /// A place among those, until it is known whose it is.
-        _place: OwnedSemaphorePermit,
-    },
+    /// Nobody yet, with a place among those, until it is known whose it is.
+    ByUnknown(UnknownPlace),
 }
 
 async fn open(State(sockets): State<Sockets>, request: Request) -> Result<Response<Body>, Problem> {
@@ -102,12 +109,8 @@ async fn open(State(sockets): State<Sockets>, request: Request) -> Result<Respon
     let opened = match request.extensions().get::<Caller>().cloned() {
         Some(caller) => Opened::By(caller),
         None => {
-            let place = Arc::clone(&sockets.unknown).try_acquire_owned().map_err(|_| {
-                let text = "too many sockets are open that have sent no token; try later";
-                let within = sockets.clients.limits().hello_within;
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(within)
-            });
-            Opened::ByUnknown { _place: place? }
+            let client = request.extensions().get::<ClientAddress>().copied();
+            Opened::ByUnknown(sockets.unknown.enter(client))
         }
     };
     let limits = sockets.clients.limits();

@@ -46,9 +46,20 @@ pub(super) async fn enter(
     opened: Opened,
 ) -> Result<Entered, Closing> {
     let within = sockets.clients.limits().hello_within;
-    let hello = timeout(within, first(sockets, socket)).await;
-    let late = || Closing::unauthorized(format!("the first frame, `hello`, did not come within {within:?}"));
-    let hello = hello.map_err(|_| late())??;
+    let late = || Closing::late(format!("the first frame, `hello`, did not come within {within:?}"));
+    let lost = async {
+        match &opened {
+            Opened::ByUnknown(place) => place.lost().await,
+            Opened::By(_) => std::future::pending().await,
+        }
+    };
+    let hello = tokio::select! {
+        hello = timeout(within, first(sockets, socket)) => hello.map_err(|_| late())??,
+        () = lost => {
+            let text = "too many sockets are open that have sent no token, and this one has waited longest";
+            return Err(Closing::too_many(text));
+        }
+    };
     let caller = match (opened, &hello.token) {
         (Opened::By(caller), None) => caller,
         (Opened::By(_), Some(_)) => {
@@ -56,8 +67,8 @@ pub(super) async fn enter(
                 "the token is in the header already; leave it out of the first frame",
             ));
         }
-        (Opened::ByUnknown { .. }, Some(token)) => authenticated(sockets, token).await?,
-        (Opened::ByUnknown { .. }, None) => {
+        (Opened::ByUnknown(_), Some(token)) => authenticated(sockets, token).await?,
+        (Opened::ByUnknown(_), None) => {
             return Err(Closing::unauthorized("the first frame has no `token`"));
         }
     };
@@ -101,6 +112,9 @@ async fn authenticated(sockets: &Sockets, token: &str) -> Result<Caller, Closing
     let people = sockets.state.people();
     let found = people.authenticate(token).await.map_err(|error| Closing::of_problem(&error.into()))?;
     if let Some(access) = found {
+        // With the header, the upgrade was counted.
+        let noted = sockets.state.rate().note(access.person.name(), people.store().clock().now());
+        noted.map_err(|problem| Closing::of_problem(&problem))?;
         return Ok(Caller(access));
     }
     Err(match people.note_wrong_token() {

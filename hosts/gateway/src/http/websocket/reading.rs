@@ -15,13 +15,13 @@ use toolkit_serve::websocket::{Message, Received as Bytes, WebSocket};
 use super::Sockets;
 use super::closing::Closing;
 use super::frames::{self, Frame};
-use crate::clients::{Link, Received, text_of};
+use super::writing::Followed;
+use crate::clients::{Link, Received};
 use crate::http::messages::{self, Sent};
+use crate::http::rate::WINDOW;
 use crate::http::{Caller, events};
 use crate::people::Window;
 
-/// The length of a window in which frames are counted.
-const WINDOW: Duration = Duration::from_secs(10);
 /// The bytes of the head of a control frame.
 const CONTROL_HEAD: u64 = 6;
 
@@ -31,7 +31,7 @@ pub(super) struct Reader<'a> {
     caller: Caller,
     link: Option<Arc<Link>>,
     answers: mpsc::Sender<String>,
-    follow: mpsc::Sender<events::Frames>,
+    follow: mpsc::Sender<Option<Followed>>,
     received: Bytes,
     /// Bytes that belong to whole messages.
     whole: u64,
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         caller: Caller,
         link: Option<Arc<Link>>,
         answers: mpsc::Sender<String>,
-        follow: mpsc::Sender<events::Frames>,
+        follow: mpsc::Sender<Option<Followed>>,
         received: Bytes,
     ) -> Self {
         let (whole, window) = (received.bytes(), Window::new(WINDOW));
@@ -76,10 +76,14 @@ impl<'a> Reader<'a> {
                 Some(Err(error)) => return Closing::of_error(&error, limits.max_message),
                 None => return Closing::dropped(),
             };
-            let count = self.window.note(self.sockets.state.store().clock().now()).0;
-            if count >= limits.max_frames {
+            let now = self.sockets.state.store().clock().now();
+            if self.window.note(now).0 >= limits.max_frames {
                 let max = limits.max_frames;
                 return Closing::too_many(format!("{max} frames within ten seconds are the limit"));
+            }
+            if let Some(left) = self.sockets.frames.beyond(self.caller.name(), now) {
+                // Another socket of the person may be the one that sends so much, so that this one is not closed.
+                tokio::time::sleep(left).await;
             }
             let done = match message {
                 Message::Text(text) => {
@@ -113,14 +117,11 @@ impl<'a> Reader<'a> {
 
     async fn carry_out(&mut self, text: &str) -> Result<(), Closing> {
         match frames::frame(text)? {
-            Frame::Mcp { n, ack, message } => taken(self.link()?.receive(n, ack, message.to_string()).await),
+            Frame::Mcp { n, ack, message } => taken(self.link()?.receive(n, ack, message).await),
             Frame::Ack { n } => taken(self.link()?.confirm(n)),
             Frame::Result { call, result } => {
                 let link = Arc::clone(self.link()?);
-                let end = text_of(&result);
-                // It may be large.
-                drop(result);
-                let ended = self.sockets.clients.result(&link, call.clone(), end).await;
+                let ended = self.sockets.clients.result(&link, call.clone(), result.into_end()).await;
                 let answer = match ended {
                     Ok(true) => json!({ "type": "done", "call": call }),
                     Ok(false) => {
@@ -150,10 +151,11 @@ impl<'a> Reader<'a> {
             Frame::Events { reference, session, since } => {
                 let (state, caller) = (self.sockets.state.clone(), self.caller.clone());
                 match events::frames(state, caller, session.as_deref(), since).await {
-                    Ok(frames) => self.follow.send(frames).await.map_err(|_| Closing::dropped()),
+                    Ok(frames) => self.follow(Some(Followed { reference, frames })).await,
                     Err(problem) => self.answer(&error(&problem, reference)).await,
                 }
             }
+            Frame::Unfollow => self.follow(None).await,
         }
     }
 
@@ -166,6 +168,10 @@ impl<'a> Reader<'a> {
     fn link(&self) -> Result<&Arc<Link>, Closing> {
         let none = || Closing::malformed("this client serves no tools: its first frame names no session");
         self.link.as_ref().ok_or_else(none)
+    }
+
+    async fn follow(&self, followed: Option<Followed>) -> Result<(), Closing> {
+        self.follow.send(followed).await.map_err(|_| Closing::dropped())
     }
 
     async fn answer(&self, answer: &Value) -> Result<(), Closing> {

@@ -14,14 +14,21 @@ use crate::http::events::{Frame, Frames};
 /// Pings without any sign of life of the client after which its socket ends.
 const MAX_SILENT: u32 = 2;
 
+/// Events that a client follows.
+pub(super) struct Followed {
+    /// The reference that it gave, which is in each of the frames.
+    pub(super) reference: Option<String>,
+    pub(super) frames: Frames,
+}
+
 /// Writes frames.
 pub(super) struct Writer<'a> {
     limits: &'a ClientLimits,
     connected: Option<&'a Connected>,
     tools: Option<watch::Receiver<Option<Value>>>,
     answers: mpsc::Receiver<String>,
-    follow: mpsc::Receiver<Frames>,
-    following: Option<Frames>,
+    follow: mpsc::Receiver<Option<Followed>>,
+    following: Option<Followed>,
     ping: Interval,
     received: Bytes,
     /// The bytes at the last ping, and the pings since they have grown.
@@ -33,7 +40,7 @@ impl<'a> Writer<'a> {
         limits: &'a ClientLimits,
         connected: Option<&'a Connected>,
         answers: mpsc::Receiver<String>,
-        follow: mpsc::Receiver<Frames>,
+        follow: mpsc::Receiver<Option<Followed>>,
         received: Bytes,
     ) -> Self {
         let mut ping = interval_at(Instant::now() + limits.ping_every, limits.ping_every);
@@ -66,7 +73,10 @@ impl<'a> Writer<'a> {
     async fn next(&mut self) -> Result<Message, Closing> {
         loop {
             tokio::select! {
+                // The events of a client that follows others, or none, end before what it asked for later is answered.
+                biased;
                 _ = self.ping.tick() => return self.ping(),
+                Some(following) = self.follow.recv() => self.following = following,
                 Some(answer) = self.answers.recv() => return Ok(Message::text(answer)),
                 next = next_of(self.connected) => return match next {
                     Next::Frame(frame) => Ok(Message::text(frame)),
@@ -75,11 +85,17 @@ impl<'a> Writer<'a> {
                 tools = changed(self.tools.as_mut()) => if let Some(tools) = tools {
                     return Ok(Message::text(tools.to_string()));
                 },
-                Some(following) = self.follow.recv() => self.following = Some(following),
-                frame = event(self.following.as_mut()) => match frame {
-                    Some(frame) => return Ok(Message::text(shown(frame).to_string())),
-                    None => self.following = None,
-                },
+                frame = event(self.following.as_mut()) => {
+                    let frame = match (frame, &self.following) {
+                        (Some(frame), Some(followed)) => shown(frame, followed.reference.as_deref()),
+                        (_, followed) => {
+                            let reference = followed.as_ref().and_then(|followed| followed.reference.clone());
+                            self.following = None;
+                            ended(reference.as_deref())
+                        }
+                    };
+                    return Ok(Message::text(frame.to_string()));
+                }
             }
         }
     }
@@ -110,16 +126,16 @@ async fn changed(tools: Option<&mut watch::Receiver<Option<Value>>>) -> Option<V
     std::future::pending().await
 }
 
-async fn event(following: Option<&mut Frames>) -> Option<Frame> {
+async fn event(following: Option<&mut Followed>) -> Option<Frame> {
     match following {
-        Some(following) => following.next().await,
+        Some(following) => following.frames.next().await,
         None => std::future::pending().await,
     }
 }
 
 /// A part of the stream of events, as clients see it.
-fn shown(frame: Frame) -> Value {
-    match frame {
+fn shown(frame: Frame, reference: Option<&str>) -> Value {
+    let mut shown = match frame {
         Frame::Event { id, kind, data } => {
             let mut shown = json!({ "type": "event", "kind": kind, "data": data });
             if let Some(id) = id {
@@ -128,5 +144,19 @@ fn shown(frame: Frame) -> Value {
             shown
         }
         Frame::Alive(id) => json!({ "type": "seen", "id": id }),
+    };
+    if let Some(reference) = reference {
+        shown["ref"] = reference.into();
     }
+    shown
+}
+
+/// Tells that the events have ended although the connection goes on.
+fn ended(reference: Option<&str>) -> Value {
+    let detail = "the events ended, since the store could not be read; ask for them again, after the last one that was seen";
+    let mut error = json!({ "type": "error", "status": 503, "detail": detail });
+    if let Some(reference) = reference {
+        error["ref"] = reference.into();
+    }
+    error
 }

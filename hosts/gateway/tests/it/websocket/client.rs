@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// Waits for a frame that is wanted; others stay.
-    async fn find(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(super) async fn find(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.others.iter().position(&is_wanted) {
             return self.others.remove(at).unwrap();
         }

@@ -30,6 +30,17 @@ async fn a_client_sends_messages_and_follows_events_from_where_it_was() {
     assert_eq!(client.wait("sent").await["message"]["repeated"], true);
     client.send(json!({ "type": "events", "since": last })).await;
     assert!(client.wait("seen").await["id"].as_i64().unwrap() >= last);
+    // Each frame has the reference of its `events`, and after `unfollow` none comes.
+    client.send(json!({ "type": "events", "since": 0, "ref": "second" })).await;
+    assert_eq!(client.wait("event").await["ref"], "second");
+    client.send(json!({ "type": "events", "since": 0, "ref": "third" })).await;
+    client.find(|frame| frame["ref"] == "third").await;
+    client.send(json!({ "type": "unfollow" })).await;
+    client.send(json!({ "type": "send", "text": "more", "ref": "b" })).await;
+    client.find(|frame| frame["ref"] == "b").await;
+    client.send(json!({ "type": "send", "text": "more", "id": "1", "ref": "c" })).await;
+    let next = client.next().await.unwrap();
+    assert_eq!((&next["type"], &next["ref"]), (&json!("sent"), &json!("c")));
     place.stop().await;
 }
 

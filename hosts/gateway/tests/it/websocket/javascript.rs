@@ -146,23 +146,31 @@ async fn the_client_adds_and_removes_tools_sends_and_follows_in_node() {
     let node = Node::new(&program(
         r#"
 const remove = gateway.tool("page_more", { description: "More." }, () => "more");
+gateway.tool("page_bad", { description: "Cannot be sent." }, () => ({ content: [{ type: "text", text: 1n }] }));
+let added;
+try { gateway.tool("page_worse", { description: 1n }, () => "") } catch (error) { added = error.name }
 const seen = [];
+let last = 0;
 const events = gateway.events();
 const message = await gateway.send("call page_add {\"a\":20,\"b\":3}");
 for await (const event of events) {
   seen.push(event.kind);
+  last = Math.max(last, event.id ?? 0);
   if (event.kind === "run.ended") break;
 }
 const live = seen.filter((kind) => kind === "live").length > 0;
+await gateway.send("call page_bad {}");
+for await (const event of gateway.events({ since: message.id })) if (event.kind === "run.ended" && event.id > last) break;
 const again = await gateway.send("x", { session: "agent:none:main" }).catch((error) => error.code);
 remove();
-console.log(JSON.stringify({ id: typeof message.id, live, again, person: gateway.person }));
+console.log(JSON.stringify({ id: typeof message.id, live, again, added, person: gateway.person }));
 gateway.close();
 console.log(String(await gateway.closed));
 "#,
     ));
     let said = node.run(&place, &place.owner).await;
-    let expected = json!({ "id": "number", "live": true, "again": 404, "person": "owner" });
+    let expected =
+        json!({ "id": "number", "live": true, "again": 404, "added": "TypeError", "person": "owner" });
     let (first, rest) = said.trim().split_once('\n').unwrap();
     let found: Value = serde_json::from_str(first).unwrap();
     assert_eq!(found, expected);

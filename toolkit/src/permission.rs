@@ -10,6 +10,7 @@ mod matching;
 mod path;
 mod rules;
 mod settings;
+mod verdict;
 
 pub use decided::{DecidedRule, PermissionRequest, RuleDecision};
 pub(crate) use diagnostics::KINDS;
@@ -22,3 +23,4 @@ pub(crate) use path::{OwnDirs, is_suspect};
 pub(crate) use rules::PATH_KINDS;
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
+pub use verdict::ToolVerdict;

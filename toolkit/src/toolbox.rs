@@ -7,6 +7,7 @@ mod batch;
 mod before;
 mod begin;
 mod bounded;
+mod check;
 mod config;
 mod context;
 mod definitions;
@@ -17,6 +18,7 @@ mod hearing;
 mod invalid;
 mod kept_ask;
 mod nested;
+mod only;
 mod options;
 mod own;
 mod repeats;
@@ -25,6 +27,7 @@ mod run;
 mod span;
 mod stand_in;
 mod unattended;
+mod verdict;
 mod work;
 
 pub(crate) use before::ask_for;
@@ -192,7 +195,8 @@ impl Toolbox {
         }
         let is_allowed = self.0.is_allowed(place);
         match &self.0.rules.policy {
-            None => {}
+            None if is_allowed => {}
+            None => return Err(self.not_allowed(name, place)),
             Some(policy) if is_allowed && policy::is_current(&**policy, self.0.version) => {}
             Some(policy) => self.ask_again(name, place, is_allowed, &**policy)?,
         }
@@ -225,15 +229,19 @@ impl Toolbox {
         if let Err(refusal) = policy::check(policy, &self.0.caller, tool) {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
-        if !is_allowed {
-            if let Some(why) = self.0.own.as_ref().and_then(|own| own.why_left(tool)) {
-                return Err(ToolError::denied(format!("`{name}` cannot be used here: {why}")));
-            }
-            return Err(ToolError::denied(format!(
+        if is_allowed { Ok(()) } else { Err(self.not_allowed(name, place)) }
+    }
+
+    /// Returns the error of a call of a tool that this toolbox does not have, although the policy admits it now.
+    #[cold]
+    fn not_allowed(&self, name: &str, place: usize) -> ToolError {
+        let tool = &self.0.tools[place];
+        match self.0.own.as_ref().and_then(|own| own.why_left(tool)) {
+            Some(why) => ToolError::denied(format!("`{name}` cannot be used here: {why}")),
+            None => ToolError::denied(format!(
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
-            )));
+            )),
         }
-        Ok(())
     }
 
     /// Checks that the tool was not removed since the toolbox was created.

@@ -21,6 +21,15 @@ impl Tool {
         Ok(self.compiled()?.shown())
     }
 
+    /// Returns the JSON Schema that arguments are checked against: the [one for models](Self::input_schema) with the limits of wide number types.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`Tool::input_schema`].
+    pub fn enforced_schema(&self) -> Result<&Value, ToolError> {
+        Ok(&self.compiled()?.schema)
+    }
+
     /// Returns the JSON Schema of the structured output, [`ToolOutput::details`](crate::ToolOutput::details).
     pub fn output_schema(&self) -> Option<&Value> {
         if let Some(dynamic) = self.dynamic() {

@@ -179,7 +179,11 @@ fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
 
 /// Validates the arguments, and returns them with their repairs, or with every problem; also returns the redactor for
 /// the secrets among them.
-fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepared, Option<Redactor>) {
+pub(super) fn prepare(
+    tool: &Tool,
+    arguments: CallArguments,
+    settings: &Settings,
+) -> (Prepared, Option<Redactor>) {
     let compiled = match tool.compiled() {
         Ok(compiled) => compiled,
         Err(error) => return (Err(error), None),
@@ -199,4 +203,4 @@ fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepa
     prepared.unwrap_or_else(|panicked| (Err(panicked), None))
 }
 
-type Prepared = Result<(Arguments, Vec<Repair>), ToolError>;
+pub(super) type Prepared = Result<(Arguments, Vec<Repair>), ToolError>;

@@ -1,5 +1,6 @@
 //! The tools of one toolbox only: tools that were prepared for its caller, that factories created for it, and that sources have for it.
 
+use super::only::Others;
 use super::{Scope, Toolbox};
 use crate::at_once::{Job, at_once};
 use crate::policy::check;
@@ -89,7 +90,12 @@ impl Own {
 
 impl Toolbox {
     /// Prepares everything for the caller, concurrently.
-    pub(crate) async fn ready(mut self) -> Self {
+    pub(crate) async fn ready(self) -> Self {
+        self.ready_without(None).await
+    }
+
+    /// Prepares everything for the caller as [`ready`](Self::ready) does, without the tools that `others` leaves out.
+    pub(super) async fn ready_without(mut self, others: Option<Others<'_>>) -> Self {
         let Scope { toolkit, tools, caller, .. } = &*self.0;
         let of_sources = toolkit.tools_for(caller);
         if (tools.prepare() || !toolkit.factories.is_empty() || !of_sources.is_empty())
@@ -101,6 +107,9 @@ impl Toolbox {
             scope.own = Some(Box::new(own));
         }
         self.leave_out_what_cannot_run();
+        if let Some(others) = others {
+            self.leave_out_others(&others);
+        }
         self.disclose();
         self
     }

@@ -49,6 +49,11 @@ impl Toolbox {
             };
             left.push((place, why));
         }
+        self.leave_out(left);
+    }
+
+    /// Leaves out tools, by their indices in ascending order, with the reasons.
+    pub(super) fn leave_out(&mut self, left: Vec<(usize, String)>) {
         if left.is_empty() {
             return;
         }

@@ -58,5 +58,6 @@ mod trees;
 mod turns;
 mod types;
 mod unattended;
+mod verdicts;
 mod views;
 mod workspace_files;

@@ -1,0 +1,57 @@
+//! The answer to a call: its status and its JSON.
+
+use bytes::Bytes;
+use serde_json::Value;
+use toolkit_serve::Problem;
+use toolkit_serve::axum::body::Body;
+use toolkit_serve::axum::http::header::CONTENT_TYPE;
+use toolkit_serve::axum::http::{HeaderValue, StatusCode};
+use toolkit_serve::axum::response::{IntoResponse, Response};
+
+/// An answer that is sent, and may be kept under a key. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    json: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn new(status: StatusCode, json: &Value) -> Self {
+        Self { status, json: Bytes::from(json.to_string()) }
+    }
+
+    pub(crate) fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// Returns true if it is a result, and not a problem.
+    pub(crate) fn is_result(&self) -> bool {
+        self.status.is_success()
+    }
+
+    /// The JSON, on one line.
+    pub(crate) fn json(&self) -> &Bytes {
+        &self.json
+    }
+
+    /// The number of bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.json.len()
+    }
+}
+
+impl From<&Problem> for Answer {
+    fn from(problem: &Problem) -> Self {
+        Self::new(problem.status(), &problem.to_json())
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let kind = if self.is_result() { "application/json" } else { "application/problem+json" };
+        let mut response = Response::new(Body::from(self.json));
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        response
+    }
+}

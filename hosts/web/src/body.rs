@@ -1,0 +1,151 @@
+//! Bodies of requests: JSON, checked more strictly than `serde_json` does.
+
+use crate::problems::bad_request;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toolkit::arguments::CallArguments;
+use toolkit_serve::Problem;
+use toolkit_serve::axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use toolkit_serve::axum::http::{HeaderMap, StatusCode};
+
+/// Returns the arguments in a body: a JSON object, or nothing for no arguments.
+pub(crate) fn arguments(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
+    if body.is_empty() {
+        return Ok(Value::Object(serde_json::Map::new()));
+    }
+    match value(headers, body)? {
+        object @ Value::Object(_) => Ok(object),
+        _ => Err(bad_request("the body is a JSON object, whose members are the arguments")),
+    }
+}
+
+/// Returns the value in a body.
+pub(crate) fn typed<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
+    let value = value(headers, body)?;
+    serde_json::from_value(value)
+        .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body does not fit: {error}")))
+}
+
+fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
+    check_type(headers)?;
+    let text = std::str::from_utf8(body).map_err(|error| {
+        bad_request(format!("the body is not UTF-8: byte {} is wrong", error.valid_up_to()))
+    })?;
+    let not_json = |error: serde_json::Error| bad_request(format!("the body is not JSON that can be used: {error}"));
+    // Refuses a key that an object has twice, and nesting that is too deep.
+    let parsed: CallArguments = serde_json::from_str(text).map_err(not_json)?;
+    if let CallArguments::Json(value) = parsed {
+        check_integers(text)?;
+        return Ok(value);
+    }
+    serde_json::from_str(text).map_err(not_json)
+}
+
+/// Refuses an integer that would be rounded.
+fn check_integers(text: &str) -> Result<(), Problem> {
+    let mut is_string = false;
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'\\' => rest = rest.get(1..).unwrap_or_default(),
+            b'"' => is_string = !is_string,
+            b'-' | b'0'..=b'9' if !is_string => {
+                let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                let length = after.iter().position(|byte| !is_part(byte)).unwrap_or(after.len());
+                let start = text.len() - after.len() - 1;
+                let number = &text[start..=start + length];
+                let is_integer = !number.contains(['.', 'e', 'E']);
+                if is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+                    let line = 1 + text[..start].matches('\n').count();
+                    let what = "an integer has more than 64 bits; give it as a string, or as a number with an exponent";
+                    return Err(bad_request(format!("{what} (line {line})")));
+                }
+                rest = &after[length..];
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let unsupported = |text: String| Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text);
+    let is_plain = |value: &str| value.trim().eq_ignore_ascii_case("identity");
+    if headers.get_all(CONTENT_ENCODING).iter().any(|value| !value.to_str().is_ok_and(is_plain)) {
+        return Err(unsupported("the body is sent as it is, without `Content-Encoding`".to_owned()));
+    }
+    let wrong = || unsupported("a body has the header `Content-Type: application/json`".to_owned());
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(kind), None) = (types.next(), types.next()) else { return Err(wrong()) };
+    let kind = kind.to_str().map_err(|_| wrong())?.to_ascii_lowercase();
+    let mut parts = kind.split(';').map(str::trim);
+    if parts.next() != Some("application/json") {
+        return Err(wrong());
+    }
+    let charsets = parts.filter_map(|part| part.strip_prefix("charset=")).map(|value| value.trim_matches('"'));
+    match charsets.filter(|value| !matches!(*value, "utf-8" | "utf8")).next() {
+        None => Ok(()),
+        Some(_) => Err(unsupported("JSON is UTF-8; send it without another `charset`".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolkit_serve::axum::http::HeaderValue;
+
+    fn refused(kind: &'static str, body: &[u8]) -> Option<(u16, String)> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        let problem = arguments(&headers, body).err()?;
+        Some((problem.status().as_u16(), problem.detail().to_owned()))
+    }
+
+    #[test]
+    fn what_is_no_object_of_json_is_refused_with_the_reason() {
+        let deep = format!("{}{}", "{\"a\":".repeat(200), "1");
+        for (body, part) in [
+            (&b"{"[..], "EOF while parsing"),
+            (b"{} {}", "trailing characters"),
+            (b"[1]", "is a JSON object"),
+            (b"null", "is a JSON object"),
+            (b"\"{}\"", "is a JSON object"),
+            (b"{\"a\":1,\"a\":2}", "is repeated"),
+            (b"{\"a\":{\"b\":1,\"b\":2}}", "is repeated"),
+            (b"{\"a\":\"\\ud800\"}", "surrogate"),
+            (b"{\"a\":1e999}", "number out of range"),
+            (b"{\"a\":\"9\",\n\"b\":99999999999999999999}", "more than 64 bits; give it as a string, or as a number with an exponent (line 2)"),
+            (b"{\"a\":\"\xff\"}", "not UTF-8: byte 6"),
+            (deep.as_bytes(), "recursion limit"),
+        ] {
+            let (status, text) = refused("application/json", body).unwrap();
+            assert!(status == 400 && text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_type_is_json_in_utf_8() {
+        for kind in ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""] {
+            assert_eq!(refused(kind, b"{}"), None, "{kind}");
+        }
+        for kind in ["text/plain", "application/json; charset=latin1", "", "application/jsonx"] {
+            assert_eq!(refused(kind, b"{}").unwrap().0, 415, "{kind}");
+        }
+        assert_eq!(arguments(&HeaderMap::new(), b"").unwrap(), json!({}));
+        assert!(arguments(&HeaderMap::new(), b"{}").is_err());
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        assert_eq!(arguments(&headers, b"{}").unwrap_err().status(), 415);
+    }
+
+    #[test]
+    fn numbers_within_the_limits_stay_as_they_are() {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let text = r#"{"a":[18446744073709551615,-9223372036854775808,1e300,99999999999999999999.0],"b":"\"99999999999999999999"}"#;
+        assert_eq!(arguments(&headers, text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+    }
+}

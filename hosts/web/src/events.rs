@@ -1,0 +1,228 @@
+//! The events of one call, as a client reads them: server-sent events.
+
+use crate::answer::Answer;
+use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use toolkit::events::{CallEvent, Event};
+use toolkit_serve::axum::body::Body;
+use toolkit_serve::axum::http::header::CONTENT_TYPE;
+use toolkit_serve::axum::http::{HeaderName, HeaderValue};
+use toolkit_serve::axum::response::Response;
+
+/// The events of a call that wait for their reader, up to a limit. The last one is its answer.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    frames: VecDeque<Frame>,
+    bytes: usize,
+    lost: u64,
+    end: End,
+}
+
+/// The end of the events.
+#[derive(Debug, Default)]
+enum End {
+    #[default]
+    Pending,
+    Answer(Answer),
+    /// The call ended without an answer.
+    Lost,
+    Told,
+}
+
+#[derive(Debug)]
+struct Frame {
+    kind: &'static str,
+    data: String,
+    /// True for an event that a slow reader may miss.
+    is_intermediate: bool,
+}
+
+impl Queue {
+    /// Adds an event of the call with the id `call`, or of one that it makes, if clients are told of it.
+    pub(crate) fn add(&self, call: &str, event: &CallEvent) {
+        let Some(frame) = frame_of(call, event) else { return };
+        let mut waiting = self.lock();
+        let is_full = waiting.frames.len() >= MAX_EVENTS
+            || waiting.bytes.saturating_add(frame.data.len()) > MAX_EVENT_BYTES;
+        if is_full && frame.is_intermediate {
+            waiting.lost += 1;
+            return;
+        }
+        waiting.bytes = waiting.bytes.saturating_add(frame.data.len());
+        waiting.frames.push_back(frame);
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// Ends the events with the answer, or without one.
+    pub(crate) fn end(&self, answer: Option<Answer>) {
+        self.lock().end = answer.map_or(End::Lost, End::Answer);
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what the reader gets next; `None` if nothing waits.
+    fn take(&self) -> Option<Next> {
+        let mut waiting = self.lock();
+        if let Some(frame) = waiting.frames.pop_front() {
+            waiting.bytes -= frame.data.len();
+            return Some(Next::Frame(sse(frame.kind, &frame.data)));
+        }
+        if waiting.lost > 0 {
+            let lost = json!({ "count": std::mem::take(&mut waiting.lost) });
+            return Some(Next::Frame(sse("lost", &lost.to_string())));
+        }
+        match std::mem::replace(&mut waiting.end, End::Told) {
+            End::Pending => {
+                waiting.end = End::Pending;
+                None
+            }
+            End::Answer(answer) => Some(Next::Frame(last(&answer))),
+            End::Lost => Some(Next::Frame(last(&(&crate::calls::lost()).into()))),
+            End::Told => Some(Next::Over),
+        }
+    }
+}
+
+/// A step of the reader.
+enum Next {
+    Frame(Bytes),
+    Over,
+}
+
+/// Returns the last event: `result`, or `error` with the problem.
+pub(crate) fn last(answer: &Answer) -> Bytes {
+    let kind = if answer.is_result() { "result" } else { "error" };
+    sse(kind, &String::from_utf8_lossy(answer.json()))
+}
+
+/// Returns an event. Its JSON has no line breaks.
+fn sse(kind: &str, data: &str) -> Bytes {
+    format!("event: {kind}\ndata: {data}\n\n").into()
+}
+
+fn frame_of(call: &str, event: &CallEvent) -> Option<Frame> {
+    let is_own = event.call_id == call;
+    let is_within = event.call_id.strip_prefix(call).is_some_and(|rest| rest.starts_with('/'));
+    if !is_own && !is_within {
+        return None;
+    }
+    let (kind, data, is_intermediate) = match &event.event {
+        Event::Progress(progress) if is_own => ("progress", json!(progress), true),
+        Event::Partial { content } if is_own => ("output", json!({ "content": content }), true),
+        Event::Log(message) if is_own => ("log", json!(message), true),
+        Event::Asked { ask } => ("ask", json!(ask), false),
+        Event::Answered { ask_id, answer, .. } => {
+            ("answered", json!({ "id": ask_id, "answer": answer }), false)
+        }
+        _ => return None,
+    };
+    Some(Frame { kind, data: Value::to_string(&data), is_intermediate })
+}
+
+/// Returns a response with the events of a call. `held` is dropped with it.
+pub(crate) fn response(queue: Arc<Queue>, keep_alive: Duration, held: impl Send + 'static) -> Response {
+    let reading = (queue, held);
+    let frames = unfold(reading, move |(queue, held)| async move {
+        loop {
+            // The end of a wait that is told before it begins is kept.
+            match queue.take() {
+                Some(Next::Frame(frame)) => return Some((Ok::<_, Infallible>(frame), (queue, held))),
+                Some(Next::Over) => return None,
+                None => {}
+            }
+            if tokio::time::timeout(keep_alive, queue.changed.notified()).await.is_err() {
+                let alive = Bytes::from_static(b": alive\n\n");
+                return Some((Ok(alive), (queue, held)));
+            }
+        }
+    });
+    with_type(Body::from_stream(frames))
+}
+
+/// Returns a response with the last event alone.
+pub(crate) fn one(answer: &Answer) -> Response {
+    with_type(Body::from(last(answer)))
+}
+
+fn with_type(body: Body) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // A proxy that collects the answer would hold it back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit_serve::axum::http::StatusCode;
+
+    fn event(call: &str, event: &Value) -> CallEvent {
+        let mut whole = json!({ "seq": 1, "at": 1, "callId": call, "tool": "t" });
+        whole.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+        serde_json::from_value(whole).unwrap()
+    }
+
+    fn output(text: &str) -> Value {
+        json!({ "event": "partial", "content": { "type": "text", "text": text } })
+    }
+
+    fn taken(queue: &Queue) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(Next::Frame(frame)) = queue.take() {
+            all.push(String::from_utf8(frame.to_vec()).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn the_events_of_a_call_come_in_order_and_the_answer_last() {
+        let queue = Queue::default();
+        queue.add("1", &event("1", &json!({ "event": "progress", "done": 1.0 })));
+        queue.add("1", &event("1", &output("a\nb")));
+        queue.add("1", &event("2", &output("of another call")));
+        queue.add("1", &event("1/1", &output("of a call within")));
+        queue.add("1", &event("10", &output("of another call")));
+        queue.end(Some(Answer::new(StatusCode::OK, &json!({ "isError": false }))));
+        let frames = taken(&queue);
+        assert_eq!(frames.len(), 3, "{frames:?}");
+        assert_eq!(frames[0], "event: progress\ndata: {\"done\":1.0}\n\n");
+        assert!(frames[1].starts_with("event: output\n") && frames[1].lines().count() == 3);
+        assert_eq!(frames[2], "event: result\ndata: {\"isError\":false}\n\n");
+        assert!(matches!(queue.take(), Some(Next::Over)));
+    }
+
+    #[test]
+    fn a_slow_reader_misses_events_and_is_told_how_many() {
+        let queue = Queue::default();
+        for _ in 0..MAX_EVENTS + 5 {
+            queue.add("1", &event("1", &output("x")));
+        }
+        let large = Queue::default();
+        large.add("1", &event("1", &output(&"x".repeat(MAX_EVENT_BYTES))));
+        assert_eq!(taken(&large), ["event: lost\ndata: {\"count\":1}\n\n"]);
+        queue.end(None);
+        let frames = taken(&queue);
+        assert_eq!(frames.len(), MAX_EVENTS + 2);
+        assert_eq!(frames[MAX_EVENTS], "event: lost\ndata: {\"count\":5}\n\n");
+        assert!(frames[MAX_EVENTS + 1].starts_with("event: error\n"), "{}", frames[MAX_EVENTS + 1]);
+    }
+}

@@ -1,0 +1,243 @@
+//! A call on its way: the task that runs it, whoever waits for it.
+
+use crate::access::{Access, Asking};
+use crate::answer::Answer;
+use crate::clients::Client;
+use crate::events::Queue;
+use crate::keys::Reserved;
+use crate::problems::of_refusal;
+use crate::result::{Delivery, json_of};
+use crate::web::Inner;
+use serde_json::Value;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio_util::sync::CancellationToken;
+use toolkit::approval::{Answer as AskAnswer, Answering, DeniedBy, PendingAsk};
+use toolkit::events::Events;
+use toolkit::{Approver, CallOptions, ToolCall, ToolError, ToolErrorKind, ToolResult, Toolbox};
+use toolkit_serve::axum::http::StatusCode;
+
+/// The beginning of the ids of calls.
+pub(crate) const CALL: &str = "web_";
+
+/// A call that is about to run, with all that its task holds.
+pub(crate) struct Planned {
+    pub(crate) web: Arc<Inner>,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) client: Arc<Client>,
+    pub(crate) access: Access,
+    /// The tool, as the client named it.
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+    pub(crate) delivery: Delivery,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) key: Option<Reserved>,
+    /// The reader of the events, if there is one.
+    pub(crate) queue: Option<Arc<Queue>>,
+    pub(crate) place: OwnedSemaphorePermit,
+}
+
+impl Planned {
+    /// Runs the call on a task of its own. The receiver gets its answer.
+    pub(crate) fn start(self) -> oneshot::Receiver<Answer> {
+        let (sender, receiver) = oneshot::channel();
+        tokio::spawn(async move {
+            let ending = Ending(self.queue.clone());
+            let answer = self.run().await;
+            // Nobody waits if the client is gone.
+            let _ = sender.send(answer.clone());
+            ending.end(answer);
+        });
+        receiver
+    }
+
+    async fn run(mut self) -> Answer {
+        let (id, mut key) = (call_id(), self.key.take());
+        if let Some(key) = &mut key {
+            key.start();
+        }
+        let began = Instant::now();
+        let running = self.web.metrics.begin();
+        let events = self.queue.as_ref().map(|_| self.toolbox.events());
+        let call = ToolCall::new(&*id, &*self.name, self.arguments.clone());
+        let result = self.result(&id, call, events).await;
+        let outcome = outcome(&result);
+        let has_begun = self.has_begun(&result);
+        let answer = self.answer(result).await;
+        // A name that no tool has is no label.
+        match self.toolbox.tool(&self.name) {
+            Some(tool) if has_begun => self.web.metrics.note(tool.name(), outcome, began.elapsed()),
+            _ => self.web.metrics.note_refused(answer.status()),
+        }
+        match key {
+            Some(key) if has_begun => key.finish(&answer),
+            Some(key) => key.release(),
+            None => {}
+        }
+        drop(running);
+        answer
+    }
+
+    async fn result(&self, id: &str, call: ToolCall, mut events: Option<Events>) -> ToolResult {
+        let options = CallOptions::new().reads_beside_changes().cancel(self.cancel.clone());
+        let options = match self.access.mode() {
+            Asking::Off => options.approver(Nobody),
+            Asking::Served => options.approver(Elsewhere),
+            Asking::Host => options,
+        };
+        let mut running = pin!(self.toolbox.call_with(call, options));
+        let mut stopped = pin!(self.stopped());
+        let mut is_stopped = false;
+        let result = loop {
+            tokio::select! {
+                biased;
+                event = next(&mut events) => match (event, &self.queue) {
+                    (Some(event), Some(queue)) => queue.add(id, &event),
+                    // There are no more events.
+                    _ => events = None,
+                },
+                result = &mut running => break result,
+                () = &mut stopped, if !is_stopped => {
+                    is_stopped = true;
+                    self.cancel.cancel();
+                }
+            }
+        };
+        if let (Some(events), Some(queue)) = (&mut events, &self.queue) {
+            while let Some(event) = events.try_next() {
+                queue.add(id, &event);
+            }
+        }
+        result
+    }
+
+    /// Waits for the shutdown, or for the end of the client or of the token of the request.
+    async fn stopped(&self) {
+        let revoked = async {
+            match self.access.revocation() {
+                Some(revocation) => revocation.token_revoked().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.web.options.shutdown.cancelled() => {}
+            () = self.client.ended.cancelled() => {}
+            () = revoked => {}
+        }
+    }
+
+    /// Returns false for a call that was refused before its tool ran.
+    fn has_begun(&self, result: &ToolResult) -> bool {
+        let Some(error) = result.error() else { return true };
+        match error.kind() {
+            ToolErrorKind::UnknownTool | ToolErrorKind::Denied => self.toolbox.find(&self.name).is_ok(),
+            ToolErrorKind::InvalidArguments => {
+                self.toolbox.check_arguments(&self.name, self.arguments.clone()).is_ok()
+            }
+            _ => true,
+        }
+    }
+
+    async fn answer(&self, result: ToolResult) -> Answer {
+        if let Some(error) = result.error()
+            && self.is_refusal(error)
+        {
+            let configuration = self.web.toolkit.configuration();
+            return Answer::from(&of_refusal(error, &configuration, &self.access));
+        }
+        let shown = json_of(result, &self.toolbox, &self.client, &self.access, self.delivery).await;
+        Answer::new(StatusCode::OK, &shown)
+    }
+
+    /// Returns true for an error that is a problem, and not a result: of the call itself, and not of one that it made.
+    fn is_refusal(&self, error: &ToolError) -> bool {
+        match error.kind() {
+            ToolErrorKind::Denied => true,
+            ToolErrorKind::UnknownTool => self.toolbox.find(&self.name).is_err(),
+            ToolErrorKind::InvalidArguments => {
+                let tool = self.toolbox.tool(&self.name);
+                error.problems().is_none_or(|invalid| tool.is_some_and(|tool| tool.name() == invalid.tool))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Tells the reader of events that there are no more, also if the task panics.
+struct Ending(Option<Arc<Queue>>);
+
+impl Ending {
+    fn end(mut self, answer: Answer) {
+        if let Some(queue) = self.0.take() {
+            queue.end(Some(answer));
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0.take() {
+            queue.end(None);
+        }
+    }
+}
+
+async fn next(events: &mut Option<Events>) -> Option<toolkit::events::CallEvent> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The id of a call, unique in this process.
+fn call_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{CALL}{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The outcome of a call, as a label.
+fn outcome(result: &ToolResult) -> &'static str {
+    match result.error().map(ToolError::kind) {
+        None => "ok",
+        Some(ToolErrorKind::UnknownTool) => "unknown_tool",
+        Some(ToolErrorKind::InvalidArguments) => "invalid_arguments",
+        Some(ToolErrorKind::Denied) => "denied",
+        Some(ToolErrorKind::NotFound) => "not_found",
+        Some(ToolErrorKind::Aborted) => "aborted",
+        Some(ToolErrorKind::TimedOut) => "timed_out",
+        Some(ToolErrorKind::Interrupted) => "interrupted",
+        Some(ToolErrorKind::Unavailable) => "unavailable",
+        Some(ToolErrorKind::Panicked) => "panicked",
+        Some(_) => "failed",
+    }
+}
+
+/// An approver that denies, since nobody can be asked.
+struct Nobody;
+
+/// The reason why questions are denied, and the way out.
+pub(crate) const NOBODY: &str =
+    "this server asks nobody for approval over HTTP; its owner can turn on questions, or allow the action in the configuration";
+
+impl Approver for Nobody {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        let mut why = NOBODY.to_owned();
+        if let Some(setting) = ask.question().setting() {
+            why.push_str(" with ");
+            why.push_str(&setting);
+        }
+        Box::pin(std::future::ready(Some(AskAnswer::denied_by(DeniedBy::NobodyThere, why).into())))
+    }
+}
+
+/// An approver whose questions are answered at `/v1/asks`.
+struct Elsewhere;
+
+impl Approver for Elsewhere {
+    fn ask<'a>(&'a self, _: &'a PendingAsk) -> Answering<'a> {
+        Box::pin(std::future::ready(None))
+    }
+}

@@ -1,0 +1,108 @@
+//! `/v1/tools`: the list, the definition of a tool, and a check of arguments.
+
+use crate::accept::AcceptsJson;
+use crate::access::Access;
+use crate::body;
+use crate::describe::{Shown, is_of};
+use crate::problems::{bad_request, list as problems_of, of_refusal, unknown_tool};
+use crate::query::parameters;
+use crate::web::Web;
+use bytes::Bytes;
+use serde_json::{Value, json};
+use toolkit::{Tool, ToolErrorKind, Toolbox};
+use toolkit_serve::Problem;
+use toolkit_serve::axum::Json;
+use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
+use toolkit_serve::axum::extract::{Path, State};
+use toolkit_serve::axum::http::{HeaderMap, Uri};
+
+/// Tools that a search returns.
+const MAX_FOUND: usize = 50;
+/// Bytes of the text of a search.
+const MAX_QUERY: usize = 1_024;
+
+pub(crate) async fn list(
+    State(web): State<Web>,
+    access: Access,
+    _: AcceptsJson,
+    uri: Uri,
+) -> Result<Json<Value>, Problem> {
+    let [group, source, query] = parameters(&uri, ["group", "source", "q"])?;
+    if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY) {
+        return Err(bad_request(format!("the parameter `q` has {MAX_QUERY} bytes at most")));
+    }
+    let client = web.inner.clients.of(&access)?;
+    let toolbox = web.inner.toolbox(&access, &client).await;
+    let configuration = web.inner.toolkit.configuration();
+    let shown = Shown { toolbox: &toolbox, access: &access, configuration: &configuration };
+    let is_wanted = |tool: &Tool| {
+        group.as_deref().is_none_or(|group| tool.groups().any(|other| other == group))
+            && source.as_deref().is_none_or(|source| is_of(tool.source(), source))
+    };
+    if let Some(query) = query {
+        let hits = toolbox.search(&query, toolbox.tools().len());
+        let found = hits.into_iter().map(|hit| hit.tool).filter(|tool| is_wanted(tool)).take(MAX_FOUND);
+        return Ok(Json(json!({ "tools": found.map(|tool| shown.entry(tool)).collect::<Vec<_>>() })));
+    }
+    let mut entries: Vec<Value> =
+        toolbox.tools().filter(|tool| is_wanted(tool)).map(|tool| shown.entry(tool)).collect();
+    // Tools that the policy denies are there with their verdict, unless the client is limited to others.
+    let denied = toolbox.denied().into_iter().filter(|denied| access.admits_name(&denied.tool));
+    for denied in denied {
+        if let Some(tool) = web.inner.toolkit.tool(&denied.tool).filter(|tool| is_wanted(tool)) {
+            entries.push(shown.entry(&tool));
+        }
+    }
+    entries.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
+    Ok(Json(json!({ "tools": entries })))
+}
+
+pub(crate) async fn definition(
+    State(web): State<Web>,
+    access: Access,
+    _: AcceptsJson,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Value>, Problem> {
+    let Path(name) = path?;
+    let [] = parameters(&uri, [])?;
+    let toolbox = web.inner.toolbox_of(&access).await?;
+    let tool = find(&web, &toolbox, &access, &name)?;
+    let configuration = web.inner.toolkit.configuration();
+    let shown = Shown { toolbox: &toolbox, access: &access, configuration: &configuration };
+    Ok(Json(shown.definition(tool)))
+}
+
+pub(crate) async fn validate(
+    State(web): State<Web>,
+    access: Access,
+    _: AcceptsJson,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+    headers: HeaderMap,
+    bytes: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Problem> {
+    let Path(name) = path?;
+    let [] = parameters(&uri, [])?;
+    let arguments = body::arguments(&headers, &bytes?)?;
+    let toolbox = web.inner.toolbox_of(&access).await?;
+    find(&web, &toolbox, &access, &name)?;
+    match toolbox.check_arguments(&name, arguments) {
+        Ok((arguments, repairs)) => {
+            Ok(Json(json!({ "valid": true, "arguments": arguments, "repairs": repairs })))
+        }
+        Err(error) if error.kind() == ToolErrorKind::InvalidArguments => {
+            let problems = error.problems().map_or_else(|| json!([]), problems_of);
+            Ok(Json(json!({ "valid": false, "problems": problems, "text": error.message() })))
+        }
+        Err(error) => Err(of_refusal(&error, &web.inner.toolkit.configuration(), &access)),
+    }
+}
+
+/// Returns a tool that the client may use.
+fn find<'a>(web: &Web, toolbox: &'a Toolbox, access: &Access, name: &str) -> Result<&'a Tool, Problem> {
+    if !web.inner.is_visible(toolbox, access, name) {
+        return Err(unknown_tool(name));
+    }
+    toolbox.find(name).map_err(|error| of_refusal(&error, &web.inner.toolkit.configuration(), access))
+}

@@ -1,0 +1,139 @@
+//! The tools of a toolkit for clients over HTTP.
+
+use crate::access::{Access, Asking};
+use crate::clients::{Client, Clients};
+use crate::metrics::{Gauges, Metrics};
+use crate::openapi::{Description, describe};
+use crate::options::WebOptions;
+use crate::routes;
+use crate::running::NOBODY;
+use std::fmt;
+use std::sync::Arc;
+use toolkit::{Toolbox, Toolkit};
+use toolkit_serve::Problem;
+use toolkit_serve::axum::Router;
+
+/// The reason why a tool is not there for a client that is limited to others.
+const NOT_FOR_CLIENT: &str = "it is not among the tools of this client";
+
+/// Serves the tools of a toolkit to clients over HTTP. Cheap to clone.
+///
+/// ```
+/// use toolkit::Toolkit;
+/// use toolkit_web::{Web, WebOptions};
+///
+/// # fn main() -> Result<(), toolkit::BuildError> {
+/// let web = Web::new(Toolkit::empty().build()?, WebOptions::new());
+/// // A host with clients of its own adds an `Access` to each request of these routes.
+/// let router = web.tool_routes();
+/// # drop(router);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Web {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) toolkit: Toolkit,
+    pub(crate) options: WebOptions,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Web {
+    /// Creates the service of a toolkit.
+    pub fn new(toolkit: Toolkit, options: WebOptions) -> Self {
+        let clients = Clients::new(toolkit.clone(), options.max_calls, options.idle);
+        Self { inner: Arc::new(Inner { toolkit, options, clients, metrics: Arc::default() }) }
+    }
+
+    /// Returns the routes of tools alone: `/v1/tools…`, the files of results, and keyed calls. A layer of the host adds an [`Access`] to the extensions of
+    /// each request, limits the number of requests, and reads their bodies within a limit. The routes have no fallback.
+    pub fn tool_routes(&self) -> Router {
+        routes::tools().with_state(self.clone())
+    }
+
+    /// Returns the routes of the questions of calls, `/v1/asks`, for clients with [`Asking::Served`](crate::Asking::Served).
+    pub fn ask_routes(&self) -> Router {
+        routes::asks().with_state(self.clone())
+    }
+
+    /// Returns the routes of the description and the metrics: `/v1/openapi.json` and `/metrics`.
+    pub fn about_routes(&self) -> Router {
+        routes::about().with_state(self.clone())
+    }
+
+    /// Returns the `OpenAPI` description of all routes, with the tools of a client.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 503 if too many clients are in use.
+    pub async fn description(&self, access: &Access) -> Result<Description, Problem> {
+        let toolbox = self.inner.toolbox_of(access).await?;
+        Ok(describe(&toolbox, access))
+    }
+
+    /// Returns the metrics in the text format of Prometheus, of the tools that a client may use, and of all tools for the owner of the host.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 503 if too many clients are in use.
+    pub async fn metrics(&self, access: &Access) -> Result<String, Problem> {
+        let toolbox = self.inner.toolbox_of(access).await?;
+        let (clients, results) = self.inner.clients.counts();
+        let gauges = Gauges { clients, results, bytes: self.inner.clients.kept_bytes() };
+        let shows = |name: &str| {
+            access.admits_name(name) && (access.is_owner() || toolbox.tool(name).is_some())
+        };
+        Ok(self.inner.metrics.text(gauges, shows))
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &WebOptions {
+        &self.inner.options
+    }
+}
+
+impl Inner {
+    /// Returns the tools of a client, in its session.
+    pub(crate) async fn toolbox(&self, access: &Access, client: &Client) -> Toolbox {
+        let mut caller = client.caller(access);
+        if access.mode() == Asking::Off {
+            caller.unattended.get_or_insert_with(|| NOBODY.to_owned());
+        }
+        if access.is_limited() {
+            self.toolkit.toolbox_of(&caller, |tool| access.admits(tool), NOT_FOR_CLIENT).await
+        } else {
+            self.toolkit.toolbox(&caller).await
+        }
+    }
+
+    pub(crate) async fn toolbox_of(&self, access: &Access) -> Result<Toolbox, Problem> {
+        let client = self.clients.of(access)?;
+        Ok(self.toolbox(access, &client).await)
+    }
+
+    /// Returns false for a tool that a client is limited not to use: it is as unknown as one that is not there.
+    pub(crate) fn is_visible(&self, toolbox: &Toolbox, access: &Access, name: &str) -> bool {
+        if !access.is_limited() || toolbox.tool(name).is_some() {
+            return true;
+        }
+        match self.toolkit.tool(name) {
+            Some(tool) => access.admits(&tool),
+            None => access.admits_name(name) || toolbox.explain(name).is_none(),
+        }
+    }
+}
+
+impl fmt::Debug for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Web").field("options", &self.inner.options).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").finish_non_exhaustive()
+    }
+}

@@ -23,6 +23,7 @@ pub(crate) use result::ResultOfClient;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::json;
@@ -54,6 +55,8 @@ struct Inner {
     links: Mutex<HashMap<String, Arc<Link>>>,
     /// Notified when a call is deferred.
     deferred: Arc<Notify>,
+    /// Sockets of known people.
+    sockets: AtomicUsize,
 }
 
 struct AtWork {
@@ -97,6 +100,7 @@ impl Clients {
             at_work: OnceLock::new(),
             links: Mutex::default(),
             deferred: Arc::default(),
+            sockets: AtomicUsize::new(0),
         }))
     }
 
@@ -193,6 +197,17 @@ impl Clients {
         for (session, message) in ended {
             sessions.handed_in(&session, message).await;
         }
+    }
+
+    /// How many clients have tools, and how many sockets are of known people.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let links = self.0.links().values().filter(|link| !link.has_ended()).count();
+        (links, self.0.sockets.load(Ordering::Relaxed))
+    }
+
+    /// The number of sockets of known people.
+    pub(crate) fn sockets(&self) -> &AtomicUsize {
+        &self.0.sockets
     }
 
     fn is_linked(&self, digest: &str) -> bool {

@@ -6,6 +6,7 @@ mod directory;
 mod error;
 mod listening;
 mod others;
+mod persons_tools;
 mod process;
 mod services;
 mod tool_jobs;
@@ -29,7 +30,8 @@ use toolkit_host::{Host, HostBuilder, transcripts_of};
 use toolkit_serve::axum::Router;
 
 use crate::address_file::AddressFile;
-use crate::http::{self, About, HttpState};
+use crate::http::{self, About, HttpState, ToolRoutes};
+use crate::measured::Measured;
 use crate::settings::{GatewaySettings, SessionSettings, TlsFiles};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
@@ -39,6 +41,7 @@ use crate::{
 use agents::ConfiguredAgents;
 use directory::HostDirectory;
 use listening::Listening;
+use persons_tools::CallersOfPeople;
 use process::Process;
 use services::Services;
 use tool_jobs::ConfiguredTools;
@@ -195,6 +198,7 @@ impl Gateway {
             state,
         };
         let host = Arc::new(services.host(host(load))?);
+        let measured = Measured::calls_of(host.toolkit());
         let state = services.state;
         let settings = GatewaySettings::of(&host.configuration());
         let of_sessions = SessionSettings::of(&host.configuration());
@@ -214,6 +218,7 @@ impl Gateway {
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
         clients.begin(host.toolkit(), &sessions, shutdown.clone());
+        let agents_of_tools = Arc::clone(&agents);
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -229,9 +234,18 @@ impl Gateway {
         let _ = state.set((http_state.clone(), Arc::clone(&host)));
         // After it can be told of a reload, so that none is missed.
         follow(&http_state, &host);
+        let tool_routes = ToolRoutes {
+            toolkit: host.toolkit().clone(),
+            tools: Arc::new(CallersOfPeople::new(agents_of_tools)),
+            hosts: hosts(&settings, address),
+            origins: settings.origins.clone(),
+            clients: clients.clone(),
+            measured,
+        };
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
-            .merge(http::clients(http_state.clone(), clients))
+            .merge(http::clients(http_state.clone(), clients.clone()))
+            .merge(http::tools(http_state.clone(), tool_routes))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let service = service(&http_state, more, &settings, address);
         let serving = listening.serve(service, shutdown.clone());
@@ -335,11 +349,19 @@ fn service(
     settings: &GatewaySettings,
     address: SocketAddr,
 ) -> http::Service {
-    let service = http::service_with(state.clone(), more).hosts(&settings.hosts).origins(&settings.origins);
-    if address.ip().is_loopback() || address.ip().is_unspecified() {
-        return service;
+    http::service_with(state.clone(), more).hosts(hosts(settings, address)).origins(&settings.origins)
+}
+
+/// The hosts, besides those of this machine, that requests may be for.
+fn hosts(settings: &GatewaySettings, address: SocketAddr) -> Vec<String> {
+    let mut hosts = settings.hosts.clone();
+    if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+        hosts.push(match address {
+            SocketAddr::V4(address) => address.ip().to_string(),
+            SocketAddr::V6(address) => format!("[{}]", address.ip()),
+        });
     }
-    service.hosts([address.ip().to_string()])
+    hosts
 }
 
 /// Has commands run in the sandbox or not at all, whatever the configuration says: it hides the data directory from them.

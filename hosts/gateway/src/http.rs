@@ -39,12 +39,14 @@ mod budgets;
 mod caller;
 mod calls;
 mod client_address;
+mod describing;
 mod errors;
 mod events;
 mod health;
 mod inbox;
 mod live;
 mod messages;
+mod metrics;
 mod operation;
 mod outbox;
 mod people;
@@ -55,6 +57,8 @@ mod session_paths;
 mod sessions;
 mod state;
 mod tokens;
+mod tools;
+mod uploads;
 mod websocket;
 
 pub use asks::asks;
@@ -63,6 +67,7 @@ pub use caller::Caller;
 pub use client_address::ClientAddress;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
+pub use tools::{PersonsTools, ToolRoutes, tools};
 pub use websocket::clients;
 
 use std::sync::Arc;
@@ -101,7 +106,10 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         // `Bounded` has limited the body.
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
-    let bounded = Bounded::new(router).requests(MAX_OPEN_REQUESTS);
+    let (uploads, each) = uploads::MAX_AT_ONCE;
+    let bounded = Bounded::new(router)
+        .requests(MAX_OPEN_REQUESTS)
+        .larger_body(uploads::PATH, uploads::limits(), uploads, each);
     Addressed::local(Authenticated::new(bounded, people, rate, proxies))
 }
 

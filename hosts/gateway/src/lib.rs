@@ -40,6 +40,7 @@ mod clients;
 mod fail_points;
 mod gateway;
 pub mod http;
+mod measured;
 mod moment;
 mod outbox;
 mod people;
@@ -52,11 +53,13 @@ mod sessions;
 mod settings;
 mod stand_in;
 mod store;
+mod uploads;
 
 pub use backup::{BackupError, back_up, restore};
 pub use budgets::StoredMeter;
 pub use clients::{ClientLimits, Clients};
 pub use gateway::{Gateway, GatewayError, GatewayOptions};
+pub use measured::Measured;
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,

@@ -55,7 +55,7 @@ pub use client::{
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
-pub use server::{ServerOptions, ToolServer};
+pub use server::{Answerers, ServerOptions, ToolServer};
 pub use settings::{
     McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
     McpUrl,

@@ -14,6 +14,7 @@ mod prompts;
 mod result;
 mod roots;
 mod sender;
+mod served;
 mod sessions;
 mod shown;
 mod suspended;
@@ -38,6 +39,7 @@ pub(crate) use sender::Sender;
 use serde_json::Map;
 #[cfg(feature = "http")]
 pub(crate) use sessions::{NoPlace, Place, Stateless, pause};
+use served::Served;
 use sessions::{OwnedSession, Sessions};
 use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,9 +78,26 @@ pub struct ServerOptions {
     /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
+    /// Who answers questions; the client's user by default.
+    pub answerers: Answerers,
+    /// The tools that are served; all that the caller may use by default.
+    served: Option<Served>,
     /// MCP servers whose prompts clients get too; none by default.
     #[cfg(feature = "client")]
     pub prompts_of: Option<crate::McpServers>,
+}
+
+/// Who answers the questions of calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answerers {
+    /// The client's user, if the client shows questions; else they are denied.
+    #[default]
+    Client,
+    /// The client's user, if the client shows questions; else the approver of the toolkit.
+    ClientOrHost,
+    /// The approver of the toolkit, for a client whose user may not answer.
+    Host,
 }
 
 impl Default for ServerOptions {
@@ -94,6 +113,8 @@ impl Default for ServerOptions {
             read_within: Duration::from_mins(10),
             shutdown: CancellationToken::new(),
             client_approves: false,
+            answerers: Answerers::Client,
+            served: None,
             #[cfg(feature = "client")]
             prompts_of: None,
         }
@@ -158,10 +179,27 @@ impl ServerOptions {
     ///
     /// A call that would need approval is allowed, once. Denials by rules or a tool stand, and an approval request for a sensitive or a
     /// protected path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied if the client does not
-    /// support elicitation. The same holds for a question for a value.
+    /// support elicitation. The same holds for a question for a value. It does not count for questions that [`answerers`](Self::answerers)
+    /// gives to the approver of the toolkit.
     #[must_use]
     pub fn client_approves(self, client_approves: bool) -> Self {
         Self { client_approves, ..self }
+    }
+
+    /// Sets who answers questions.
+    #[must_use]
+    pub fn answerers(self, answerers: Answerers) -> Self {
+        Self { answerers, ..self }
+    }
+
+    /// Serves, of the tools that the caller may use, those for which `is_served` returns true. Calls of others tell `why`, a clause.
+    #[must_use]
+    pub fn tools(
+        self,
+        is_served: impl Fn(&toolkit::Tool) -> bool + Send + Sync + 'static,
+        why: impl Into<String>,
+    ) -> Self {
+        Self { served: Some(Served::new(is_served, why.into())), ..self }
     }
 
     /// Sets the MCP servers whose prompts clients get in addition to skills: named `server__prompt`.

@@ -31,6 +31,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub struct Bounded<S> {
     inner: S,
     body: BodyLimits,
+    /// Other limits at one path, and how many such bodies are read at once.
+    larger: Option<(&'static str, BodyLimits, Arc<Places>)>,
     requests: Arc<Places>,
     streams: Arc<Places>,
 }
@@ -41,6 +43,7 @@ impl<S> Bounded<S> {
         Self {
             inner,
             body: BodyLimits::default(),
+            larger: None,
             requests: Arc::new(Places::new("requests", usize::MAX, usize::MAX)),
             streams: Arc::new(Places::new("streams", 512, 64)),
         }
@@ -50,6 +53,13 @@ impl<S> Bounded<S> {
     #[must_use]
     pub fn body(self, body: BodyLimits) -> Self {
         Self { body, ..self }
+    }
+
+    /// Sets other limits of the bodies at one path, for larger ones, and how many of these are in memory at once: of all, and of one principal or
+    /// connection.
+    #[must_use]
+    pub fn larger_body(self, path: &'static str, body: BodyLimits, all: usize, each: usize) -> Self {
+        Self { larger: Some((path, body, Arc::new(Places::new("large requests", all, each)))), ..self }
     }
 
     /// Sets other numbers of open streams: of all, and of one principal or connection.
@@ -88,11 +98,20 @@ where
         // The service that was polled until it was ready is the one to call.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
-        let (limits, requests, streams) = (self.body, Arc::clone(&self.requests), Arc::clone(&self.streams));
+        let (requests, streams) = (Arc::clone(&self.requests), Arc::clone(&self.streams));
+        let larger = self.larger.clone().filter(|(path, ..)| *path == request.uri().path());
+        let (limits, large) = match larger {
+            Some((_, limits, large)) => (limits, Some(large)),
+            None => (self.body, None),
+        };
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let owner = owner(&parts.extensions);
             let _place = match requests.enter(owner.clone()) {
+                Ok(place) => place,
+                Err(problem) => return Ok(problem.into_response()),
+            };
+            let _large_place = match large.map(|large| large.enter(owner.clone())).transpose() {
                 Ok(place) => place,
                 Err(problem) => return Ok(problem.into_response()),
             };

@@ -39,6 +39,7 @@ pub struct Access {
     client: Arc<str>,
     caller: Caller,
     only: Option<Arc<BTreeSet<String>>>,
+    only_if: Option<Arc<dyn Fn(&Tool) -> bool + Send + Sync>>,
     asking: Asking,
     answered_by: Option<String>,
     keeps_files: bool,
@@ -55,6 +56,7 @@ impl Access {
             client: client.into(),
             caller,
             only: None,
+            only_if: None,
             asking: Asking::Off,
             answered_by: None,
             keeps_files: true,
@@ -68,6 +70,12 @@ impl Access {
     #[must_use]
     pub fn only(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { only: Some(Arc::new(names.into_iter().map(Into::into).collect())), ..self }
+    }
+
+    /// Limits the client to the tools for which a function returns true, as [`only`](Self::only) does by names.
+    #[must_use]
+    pub fn only_if(self, is_admitted: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
+        Self { only_if: Some(Arc::new(is_admitted)), ..self }
     }
 
     /// Sets how questions are answered; [`Asking::Off`] by default.
@@ -131,7 +139,7 @@ impl Access {
 
     /// Returns true unless the client is limited to other tools.
     pub(crate) fn admits(&self, tool: &Tool) -> bool {
-        self.admits_name(tool.name())
+        self.admits_name(tool.name()) && self.only_if.as_ref().is_none_or(|is_admitted| is_admitted(tool))
     }
 
     pub(crate) fn admits_name(&self, name: &str) -> bool {
@@ -139,7 +147,7 @@ impl Access {
     }
 
     pub(crate) fn is_limited(&self) -> bool {
-        self.only.is_some()
+        self.only.is_some() || self.only_if.is_some()
     }
 }
 

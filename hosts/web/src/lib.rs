@@ -42,6 +42,7 @@ mod asks;
 mod body;
 mod calls;
 mod clients;
+mod counts;
 mod describe;
 mod events;
 mod files;
@@ -62,6 +63,7 @@ mod tools;
 mod web;
 
 pub use access::{Access, Asking};
+pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;
 pub use service::{ServeError, Service, Tokens, serve};

@@ -69,7 +69,7 @@ impl Planned {
         let answer = self.answer(result).await;
         // A name that no tool has is no label.
         match self.toolbox.tool(&self.name) {
-            Some(tool) if has_begun => self.web.metrics.note(tool.name(), outcome, began.elapsed()),
+            Some(tool) if has_begun => self.web.metrics.calls.note(tool.name(), outcome, began.elapsed()),
             _ => self.web.metrics.note_refused(answer.status()),
         }
         match key {

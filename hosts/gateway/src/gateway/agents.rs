@@ -16,6 +16,7 @@ use crate::budgets;
 use crate::http::AgentInfo;
 use crate::people::is_owners;
 use crate::sessions::{AgentError, Agents};
+use crate::Person;
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
 use crate::{LOCAL_CHANNEL, SessionTools, caller_in};
@@ -36,6 +37,12 @@ impl ConfiguredAgents {
 
     /// Returns the caller of a session.
     pub(super) fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
+        self.check_agents(session)?;
+        self.caller_with(session, is_owners(session))
+    }
+
+    /// Refuses a session of an agent that is not there.
+    fn check_agents(&self, session: &SessionRecord) -> Result<(), AgentError> {
         let configuration = self.host.configuration();
         let agent = session.key.agent();
         let known = names(&configuration);
@@ -47,7 +54,21 @@ impl ConfiguredAgents {
                 )));
             }
         }
-        let is_owner = is_owners(session);
+        Ok(())
+    }
+
+    /// Returns the caller of tools that a person calls without an agent, as the agent has it in the person's own session. The owner's rights come with
+    /// a token of the owner's role alone.
+    pub(super) fn caller_of_person(&self, person: &Person, agent: &str) -> Result<Caller, AgentError> {
+        let key = person.main_session(agent).map_err(|error| AgentError(error.to_string()))?;
+        let session = SessionRecord::unbegun(key, person.name());
+        self.check_agents(&session)?;
+        self.caller_with(&session, person.is_manager())
+    }
+
+    fn caller_with(&self, session: &SessionRecord, is_owner: bool) -> Result<Caller, AgentError> {
+        let configuration = self.host.configuration();
+        let agent = session.key.agent();
         // A group has a directory of its own, too: nobody's files are shared with it.
         let person = (!is_owner).then(|| session.person.as_deref().unwrap_or(session.key.as_str()));
         let workspace = workspaces::of(&configuration, &self.data_dir, agent, person).map_err(AgentError)?;

@@ -15,6 +15,7 @@ mod unknown;
 mod writing;
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolkit_serve::Problem;
@@ -75,12 +76,14 @@ impl Sockets {
             return None;
         }
         *count += 1;
+        self.clients.sockets().fetch_add(1, Ordering::Relaxed);
         Some(OfPerson { sockets: self.clone(), name: name.to_owned() })
     }
 }
 
 impl Drop for OfPerson {
     fn drop(&mut self) {
+        self.sockets.clients.sockets().fetch_sub(1, Ordering::Relaxed);
         let mut of_people = self.sockets.of_people.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = of_people.get_mut(&self.name) {
             *count -= 1;

@@ -68,6 +68,30 @@ pub struct SessionRecord {
     pub agents_above: Vec<String>,
 }
 
+impl SessionRecord {
+    /// A session of a person that has not begun.
+    pub(crate) fn unbegun(key: SessionKey, person: &str) -> Self {
+        Self {
+            key,
+            person: Some(person.to_owned()),
+            parent: None,
+            label: None,
+            transcript: None,
+            created_at: Moment(0),
+            active_at: Moment(0),
+            archived_at: None,
+            queued: 0,
+            is_running: false,
+            status: SessionStatus::Idle,
+            model: None,
+            message_count: 0,
+            thinking: None,
+            run_timeout_ms: None,
+            agents_above: Vec::new(),
+        }
+    }
+}
+
 /// Which sessions to list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {

@@ -1,15 +1,15 @@
 //! Approval by the client during the call, through a separate request: the protocol up to 2025-11-25.
 
-use super::{Shared, answered};
+use super::{Answerers, Shared, answered};
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotificationParam, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
     ElicitResult, RequestId, ServerRequest,
 };
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use tokio::runtime::Handle;
 use toolkit::{
-    Approver,
+    Approver, CallOptions,
     approval::{Answer, Answering, DeniedBy, PendingAsk, Question, Reply},
 };
 use toolkit_serve::Principal;
@@ -18,6 +18,27 @@ impl Shared {
     /// Returns the person behind the client.
     pub(super) fn user(&self) -> User {
         User(self.principal().cloned())
+    }
+
+    /// Returns true if the client's user is asked the questions of a call.
+    pub(super) fn asks_client(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.options.answerers != Answerers::Host && shows_forms(context.client_capabilities().as_ref())
+    }
+
+    /// Returns the options of a call with its approver: the client's user by `client`, if they are asked, or else the approver of the toolkit, if the
+    /// server lets it answer.
+    pub(super) fn with_approver(
+        &self,
+        options: CallOptions,
+        client: Option<&Peer<RoleServer>>,
+    ) -> CallOptions {
+        match (client, self.options.answerers) {
+            (Some(peer), _) => {
+                options.approver(self.approver(Eliciting { peer: peer.clone(), user: self.user() }))
+            }
+            (None, Answerers::Client) => options.approver(self.approver(Mute)),
+            (None, _) => options,
+        }
     }
 
     /// Returns the approver of a call: the client's own approval if the server relies on it, else `approver`.

@@ -1,6 +1,5 @@
 //! `tools/call`: from the protocol to the one call path, and back.
 
-use super::approver::{Eliciting, Mute, shows_forms};
 use super::sessions::is_stateless;
 use super::suspended::{Fingerprint, Next, Running};
 use super::telling::Telling;
@@ -38,7 +37,7 @@ pub(super) async fn call(
         turn.comes().await;
     }
     let toolbox = current(server, &name, &context).await;
-    let can_ask = shows_forms(context.client_capabilities().as_ref());
+    let can_ask = server.0.asks_client(&context);
     let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
     let call = ToolCall::new(call_id(), name, arguments);
     if let Some(fingerprint) = fingerprint {
@@ -47,11 +46,7 @@ pub(super) async fn call(
     }
     let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
     let options = options.attach(Arc::new(context.peer.clone()));
-    let options = if can_ask {
-        options.approver(server.0.approver(Eliciting { peer: context.peer.clone(), user: server.0.user() }))
-    } else {
-        options.approver(server.0.approver(Mute))
-    };
+    let options = server.0.with_approver(options, can_ask.then_some(&context.peer));
     let shown = toolbox.defers().then(|| toolbox.shown().len());
     let result = match Telling::wanted(server, &context) {
         None => Turn::begin(turn, toolbox.call_with(call, options)).await,

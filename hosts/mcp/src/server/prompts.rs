@@ -2,7 +2,6 @@
 //! ordinary way. And the prompts of MCP servers.
 
 use super::ToolServer;
-use super::approver::{Eliciting, Mute, shows_forms};
 use super::sessions::is_stateless;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -67,12 +66,8 @@ pub(super) async fn get(
     let call = ToolCall::new(super::call::call_id(), SKILL, json!({"skill": request.name}));
     let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
     // Questions go to the client while the request waits, in the versions in which a server can send requests.
-    let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
-    let options = if can_ask {
-        options.approver(server.0.approver(Eliciting { peer: context.peer.clone(), user: server.0.user() }))
-    } else {
-        options.approver(server.0.approver(Mute))
-    };
+    let can_ask = !is_stateless(&context) && server.0.asks_client(&context);
+    let options = server.0.with_approver(options, can_ask.then_some(&context.peer));
     let result = toolbox.call_with(call, options).await;
     match result.error() {
         Some(error) => Err(ErrorData::internal_error(error.message().to_owned(), None)),

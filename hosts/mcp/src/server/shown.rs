@@ -1,7 +1,8 @@
 //! The tools that a client is shown, depending on whether its user can be asked.
 
 use super::approver::{RELY_ON_CLIENT, shows_forms};
-use super::{Shared, ToolServer};
+use super::served::Served;
+use super::{Answerers, Shared, ToolServer};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use std::sync::{MutexGuard, PoisonError};
@@ -36,7 +37,9 @@ fn unattended() -> String {
 impl Shared {
     /// Returns true if calls of the request can be approved.
     fn is_attended(&self, context: &RequestContext<RoleServer>) -> bool {
-        self.options.client_approves || shows_forms(context.client_capabilities().as_ref())
+        self.options.client_approves
+            || self.options.answerers != Answerers::Client
+            || shows_forms(context.client_capabilities().as_ref())
     }
 }
 
@@ -50,7 +53,7 @@ impl ToolServer {
             if !attended {
                 caller.unattended.get_or_insert_with(unattended);
             }
-            let toolbox = self.0.toolkit.toolbox(&caller).await;
+            let toolbox = Served::toolbox(self.0.options.served.as_ref(), &self.0.toolkit, &caller).await;
             let mut shown = self.lock();
             // Not if the client has changed its roots meanwhile.
             if !self.0.roots.is_stale() {

@@ -15,6 +15,22 @@ async fn a_body_is_read_up_to_its_limit_of_size_and_time() {
     let (status, answer) = server.send(post("0123456789a")).await;
     assert_eq!(status, 413);
     assert!(problem(&answer)["detail"].as_str().unwrap().contains("10 bytes"));
+    // Another limit at one path, for few at once.
+    let bounded = Bounded::new(routes()).body(BodyLimits::new(1, Duration::from_mins(1)));
+    let server = Server::start(bounded.larger_body("/size", limits, 1, 1), ServeOptions::default()).await;
+    assert_eq!(server.send(post("0123456789")).await.1.body(), "10");
+    assert_eq!(server.send(post("0123456789a")).await.0, 413);
+    let mut waits = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /size HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n";
+    tokio::io::AsyncWriteExt::write_all(&mut waits, head.as_bytes()).await.unwrap();
+    // The server asks for the body once the place is taken.
+    let mut asked = [0; 21];
+    tokio::io::AsyncReadExt::read_exact(&mut waits, &mut asked).await.unwrap();
+    assert!(asked.starts_with(b"HTTP/1.1 100"), "{asked:?}");
+    let (status, answer) = server.send(post("1")).await;
+    assert_eq!(status, 503);
+    assert!(problem(&answer)["detail"].as_str().unwrap().contains("large requests"));
+    drop(waits);
     // A body of which the end does not come.
     let limits = BodyLimits::new(10, Duration::from_millis(50));
     let server = Server::start(Bounded::new(routes()).body(limits), ServeOptions::default()).await;

@@ -38,7 +38,7 @@ async fn a_client_sends_messages_and_follows_events_from_where_it_was() {
     client.send(json!({ "type": "unfollow" })).await;
     client.send(json!({ "type": "send", "text": "more", "ref": "b" })).await;
     client.find(|frame| frame["ref"] == "b").await;
-    client.send(json!({ "type": "send", "text": "more", "id": "1", "ref": "c" })).await;
+    client.send(json!({ "type": "send", "text": "hello", "id": "1", "ref": "c" })).await;
     let next = client.next().await.unwrap();
     assert_eq!((&next["type"], &next["ref"]), (&json!("sent"), &json!("c")));
     place.stop().await;

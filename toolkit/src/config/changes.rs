@@ -4,6 +4,7 @@ use crate::config::configuration::{Configuration, Inner};
 use crate::permission::PermissionSettings;
 use serde_json::Map;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use toolkit_core::config_origin::ConfigOrigins;
 
 impl Configuration {

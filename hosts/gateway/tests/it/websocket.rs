@@ -28,17 +28,17 @@ use client::Client;
 use model::Model;
 
 /// A gateway in a directory of its own, with a scripted model.
-struct Place {
-    directory: tempfile::TempDir,
+pub(crate) struct Place {
+    pub(crate) directory: tempfile::TempDir,
     model: Model,
-    gateway: Gateway,
-    owner: String,
+    pub(crate) gateway: Gateway,
+    pub(crate) owner: String,
     /// The address of the next start; a free one by default.
     address: Option<SocketAddr>,
 }
 
 impl Place {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(ClientLimits::default()).await
     }
 
@@ -62,7 +62,7 @@ impl Place {
         Self { directory, model, gateway, owner, address }
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         in_time(self.gateway.stop(Duration::ZERO)).await.unwrap();
     }
 
@@ -71,14 +71,14 @@ impl Place {
     }
 
     /// Makes a token of Ada.
-    async fn ada(&self, name: &str) -> String {
+    pub(crate) async fn ada(&self, name: &str) -> String {
         let wanted = json!({ "name": name, "person": "ada" });
         let (status, made) = self.http("POST", "/v1/tokens", &self.owner, Some(wanted)).await;
         assert_eq!(status, 201, "{made}");
         made["token"].as_str().unwrap().to_owned()
     }
 
-    async fn http(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> (u16, Value) {
+    pub(crate) async fn http(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> (u16, Value) {
         http(self.gateway.address(), method, path, token, body).await
     }
 
@@ -167,7 +167,7 @@ async fn http(
 }
 
 /// Sends the bytes of a request, and returns the head and the body of the answer.
-async fn exchange(address: SocketAddr, request: &str) -> (String, String) {
+pub(crate) async fn exchange(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -179,6 +179,11 @@ async fn exchange(address: SocketAddr, request: &str) -> (String, String) {
 
 fn main() -> SessionKey {
     SessionKey::main("main").unwrap()
+}
+
+/// The key of the owner's session.
+pub(crate) fn owners_session() -> String {
+    main().to_string()
 }
 
 fn of_ada() -> SessionKey {

@@ -23,9 +23,9 @@ pub enum GatewayError {
     Configuration(ConfigError),
     /// The address would be reached from other machines without encryption.
     #[error(
-        "the address {address} is reached from other machines, and tokens and messages would cross the network in plain text: use an address of \
-         this machine, such as 127.0.0.1, with a proxy that does TLS in front of it. If such a proxy runs on another machine, set \
-         `gateway.behindProxy` to true"
+        "the address {address} is reached from other machines, and tokens and messages would cross the network in plain text: set \
+         `gateway.tls`, or use an address of this machine, such as 127.0.0.1, with a proxy that does TLS in front of it. If such a proxy runs on \
+         another machine, set `gateway.behindProxy` to true"
     )]
     Open {
         /// The address.

@@ -7,6 +7,7 @@ mod budgets;
 mod common;
 mod crashes;
 mod cron_tool;
+mod encrypted;
 mod files;
 mod hostile_requests;
 mod http;

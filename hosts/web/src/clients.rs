@@ -126,7 +126,10 @@ impl Clients {
         let mut random = [0; 20];
         getrandom::fill(&mut random).map_err(|error| {
             tracing::error!(%error, "a session cannot begin");
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "no session can begin; the log of the server says why")
+            Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "no session can begin; the log of the server says why",
+            )
         })?;
         Ok(Client {
             toolkit: self.toolkit.clone(),

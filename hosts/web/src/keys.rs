@@ -46,7 +46,10 @@ enum State {
 
 #[derive(Debug)]
 enum Outcome {
-    Kept(Answer, (Taken, Taken)),
+    Kept {
+        answer: Answer,
+        _room: (Taken, Taken),
+    },
     /// There was no room for the answer.
     NotKept,
     Unknown,
@@ -172,7 +175,7 @@ impl Entry {
         }
         match &self.state {
             State::Running(_) => Found::Running,
-            State::Ended { outcome: Outcome::Kept(answer, _), .. } => Found::Kept(answer.clone()),
+            State::Ended { outcome: Outcome::Kept { answer, .. }, .. } => Found::Kept(answer.clone()),
             State::Ended { outcome: Outcome::NotKept, .. } => Found::NotKept,
             State::Ended { outcome: Outcome::Unknown, .. } => Found::Unknown,
         }
@@ -202,7 +205,7 @@ fn forget_oldest(entries: &mut HashMap<Arc<str>, Entry>) -> bool {
 /// Forgets the answer that was kept first, and keeps its key; returns false if none is kept.
 fn forget_oldest_answer(entries: &mut HashMap<Arc<str>, Entry>) -> bool {
     let kept = entries.values_mut().filter_map(|entry| match &mut entry.state {
-        State::Ended { at, outcome: outcome @ Outcome::Kept(..) } => Some((*at, outcome)),
+        State::Ended { at, outcome: outcome @ Outcome::Kept { .. } } => Some((*at, outcome)),
         _ => None,
     });
     let Some((_, outcome)) = kept.min_by_key(|(at, _)| *at) else { return false };
@@ -223,7 +226,7 @@ impl Reserved {
         self.keys.end(&self.key, |keys, entries| {
             let fits = bytes <= MAX_KEPT_ANSWER;
             match fits.then(|| keys.make_room(entries, bytes)).flatten() {
-                Some(room) => Outcome::Kept(answer.clone(), room),
+                Some(room) => Outcome::Kept { answer: answer.clone(), _room: room },
                 None => Outcome::NotKept,
             }
         });

@@ -65,5 +65,5 @@ pub use access::{Access, Asking};
 pub use openapi::Description;
 pub use options::WebOptions;
 pub use service::{ServeError, Service, Tokens, serve};
-pub use toolkit_serve::ClientTokens;
+pub use toolkit_serve::{ClientTokens, new_token};
 pub use web::Web;

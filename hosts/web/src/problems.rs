@@ -109,7 +109,10 @@ mod tests {
         let other = Access::new("a", Caller::new());
         let configuration = Configuration::default();
         let shown = without_places(text, &configuration, &other);
-        assert_eq!(shown, "denied by the rule `a/*`: deny (/permission/exec/0, toolkit.json5:3:5) of /etc/hosts");
+        assert_eq!(
+            shown,
+            "denied by the rule `a/*`: deny (/permission/exec/0, toolkit.json5:3:5) of /etc/hosts"
+        );
         assert_eq!(without_places(text, &configuration, &other.as_owner(true)), text);
     }
 }

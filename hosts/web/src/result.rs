@@ -109,7 +109,9 @@ async fn add_output(
             entries.push(entry);
         }
         if count > MAX_FILES {
-            entries.push(json!({ "name": "", "error": format!("{} more files are left out", count - MAX_FILES) }));
+            entries.push(
+                json!({ "name": "", "error": format!("{} more files are left out", count - MAX_FILES) }),
+            );
         }
         shown["files"] = entries.into();
     }
@@ -121,9 +123,7 @@ fn block_of(block: Content, room: &mut usize) -> (Value, Option<Medium>) {
     let (mut shown, mime_type, data) = match block {
         Content::Image { data, mime_type } => (json!({ "type": "image" }), mime_type, data.0),
         Content::Audio { data, mime_type } => (json!({ "type": "audio" }), mime_type, data.0),
-        Content::Resource {
-            resource: Resource { uri, mime_type, body: ResourceBody::Blob(data), .. },
-        } => {
+        Content::Resource { resource: Resource { uri, mime_type, body: ResourceBody::Blob(data), .. } } => {
             let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
             (json!({ "type": "blob", "uri": uri }), mime_type, data.0)
         }

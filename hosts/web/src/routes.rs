@@ -51,9 +51,17 @@ pub(crate) fn about() -> Router<Web> {
 /// Returns the routes with problems for paths and methods that are not there.
 pub(crate) fn with_fallbacks(router: Router) -> Router {
     router
-        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "there is nothing at this path; GET /v1/openapi.json describes those that are there"))
+        .fallback(async || {
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                "there is nothing at this path; GET /v1/openapi.json describes those that are there",
+            )
+        })
         .method_not_allowed_fallback(async || {
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method; the header `Allow` lists those that it takes")
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this path does not take this method; the header `Allow` lists those that it takes",
+            )
         })
 }
 

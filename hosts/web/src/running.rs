@@ -37,7 +37,8 @@ pub(crate) struct Planned {
     pub(crate) key: Option<Reserved>,
     /// The reader of the events, if there is one.
     pub(crate) queue: Option<Arc<Queue>>,
-    pub(crate) place: OwnedSemaphorePermit,
+    /// The place among the calls of the client, as long as the task runs.
+    pub(crate) _place: OwnedSemaphorePermit,
 }
 
 impl Planned {
@@ -219,8 +220,7 @@ fn outcome(result: &ToolResult) -> &'static str {
 struct Nobody;
 
 /// The reason why questions are denied, and the way out.
-pub(crate) const NOBODY: &str =
-    "this server asks nobody for approval over HTTP; its owner can turn on questions, or allow the action in the configuration";
+pub(crate) const NOBODY: &str = "this server asks nobody for approval over HTTP; its owner can turn on questions, or allow the action in the configuration";
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {

@@ -2,7 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod asks;
 mod calls;
+mod clients;
+mod description;
+mod files;
+mod keys;
+mod requests;
 mod streams;
 mod tools;
 
@@ -161,10 +167,7 @@ impl Server {
     }
 }
 
-fn json_body(
-    request: toolkit_serve::axum::http::request::Builder,
-    body: &Value,
-) -> Request<Full<Bytes>> {
+fn json_body(request: toolkit_serve::axum::http::request::Builder, body: &Value) -> Request<Full<Bytes>> {
     request.header("content-type", "application/json").body(Full::from(body.to_string())).unwrap()
 }
 

@@ -18,6 +18,7 @@
 //! toolkit acp
 //! toolkit cron next "0 9 * * mon-fri" --zone Europe/Berlin
 //! toolkit mcp serve
+//! toolkit http 127.0.0.1:4180
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
 //! toolkit new plugin my-plugin

@@ -1,23 +1,42 @@
 //! The answer to a call: its status and its JSON.
 
+use crate::room::Taken;
 use bytes::Bytes;
 use serde_json::Value;
-use toolkit_serve::Problem;
+use std::sync::Arc;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::http::header::CONTENT_TYPE;
 use toolkit_serve::axum::http::{HeaderValue, StatusCode};
 use toolkit_serve::axum::response::{IntoResponse, Response};
+use toolkit_serve::{AnswerBody as _, Problem};
 
 /// An answer that is sent, and may be kept under a key. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     status: StatusCode,
     json: Bytes,
+    /// The room that its data takes on its way.
+    room: Option<Arc<(Taken, Taken)>>,
 }
 
 impl Answer {
     pub(crate) fn new(status: StatusCode, json: &Value) -> Self {
-        Self { status, json: Bytes::from(json.to_string()) }
+        Self { status, json: Bytes::from(json.to_string()), room: None }
+    }
+
+    /// Holds the room that its data takes, until it is sent.
+    pub(crate) fn holding(self, room: Option<(Taken, Taken)>) -> Self {
+        Self { room: room.map(Arc::new), ..self }
+    }
+
+    /// Returns the room that its data takes on its way.
+    pub(crate) fn room(&self) -> Option<Arc<(Taken, Taken)>> {
+        self.room.clone()
+    }
+
+    /// Returns the answer as it is kept, which is not on its way.
+    pub(crate) fn kept(&self) -> Self {
+        Self { room: None, ..self.clone() }
     }
 
     pub(crate) fn status(&self) -> u16 {
@@ -49,7 +68,7 @@ impl From<&Problem> for Answer {
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let kind = if self.is_result() { "application/json" } else { "application/problem+json" };
-        let mut response = Response::new(Body::from(self.json));
+        let mut response = Response::new(Body::from(self.json).holding(self.room));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         response

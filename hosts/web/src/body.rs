@@ -33,15 +33,15 @@ fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
         bad_request(format!("the body is not UTF-8: byte {} is wrong", error.valid_up_to()))
     })?;
     // Refuses a key that an object has twice, and nesting that is too deep.
-    let parsed: CallArguments = serde_json::from_str(text).map_err(not_json)?;
+    let parsed: CallArguments = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if let CallArguments::Json(value) = parsed {
         check_integers(text)?;
         return Ok(value);
     }
-    serde_json::from_str(text).map_err(not_json)
+    serde_json::from_str(text).map_err(|error| not_json(&error))
 }
 
-fn not_json(error: serde_json::Error) -> Problem {
+fn not_json(error: &serde_json::Error) -> Problem {
     let said = error.to_string();
     // The parser's own words name no surrogate.
     let why = if said.contains("hex escape") {
@@ -97,9 +97,9 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if parts.next() != Some("application/json") {
         return Err(wrong());
     }
-    let charsets =
+    let mut charsets =
         parts.filter_map(|part| part.strip_prefix("charset=")).map(|value| value.trim_matches('"'));
-    match charsets.filter(|value| !matches!(*value, "utf-8" | "utf8")).next() {
+    match charsets.find(|value| !matches!(*value, "utf-8" | "utf8")) {
         None => Ok(()),
         Some(_) => Err(unsupported("JSON is UTF-8; send it without another `charset`".to_owned())),
     }

@@ -8,7 +8,7 @@ use crate::clients::Client;
 use crate::events::{self, Queue};
 use crate::keys::{Fingerprint, Found, Stage};
 use crate::limits::MAX_KEY_CHARS;
-use crate::problems::{bad_request, not_found, unknown_tool};
+use crate::problems::{bad_request, lost, not_found, unknown_tool};
 use crate::query::parameters;
 use crate::result::Delivery;
 use crate::running::Planned;
@@ -97,12 +97,6 @@ pub(crate) async fn call(
             Ok(answer.into_response())
         }
     }
-}
-
-/// The problem of a call whose task ended without an answer.
-pub(crate) fn lost() -> Problem {
-    let text = "the call ended without a result, so its outcome is unknown: it may have changed something; look before you call again";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 fn in_form(answer: &Answer, form: Form) -> Response {

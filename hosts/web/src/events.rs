@@ -2,6 +2,8 @@
 
 use crate::answer::Answer;
 use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
+use crate::problems::lost;
+use crate::room::Taken;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde_json::{Value, json};
@@ -29,6 +31,8 @@ struct Waiting {
     bytes: usize,
     lost: u64,
     end: End,
+    /// The room of the answer, until the reader is gone.
+    room: Option<Arc<(Taken, Taken)>>,
 }
 
 /// The end of the events.
@@ -93,8 +97,11 @@ impl Queue {
                 waiting.end = End::Pending;
                 None
             }
-            End::Answer(answer) => Some(Next::Frame(last(&answer))),
-            End::Lost => Some(Next::Frame(last(&(&crate::calls::lost()).into()))),
+            End::Answer(answer) => {
+                waiting.room = answer.room();
+                Some(Next::Frame(last(&answer)))
+            }
+            End::Lost => Some(Next::Frame(last(&(&lost()).into()))),
             End::Told => Some(Next::Over),
         }
     }

@@ -9,7 +9,7 @@
 
 use crate::answer::Answer;
 use crate::limits::{KEY_LIFETIME, MAX_KEPT_ANSWER, MAX_KEY_BYTES, MAX_KEYS};
-use crate::room::{Room, Taken};
+use crate::room::{Room, Shared, Taken};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,10 +25,7 @@ pub(crate) type Fingerprint = [u8; 32];
 #[derive(Debug)]
 pub(crate) struct Keys {
     entries: Mutex<HashMap<Arc<str>, Entry>>,
-    /// The room of this client.
-    own: Arc<Room>,
-    /// The room of all clients.
-    all: Arc<Room>,
+    room: Shared,
 }
 
 #[derive(Debug)]
@@ -96,7 +93,7 @@ enum Phase {
 
 impl Keys {
     pub(crate) fn new(all: Arc<Room>) -> Arc<Self> {
-        Arc::new(Self { entries: Mutex::default(), own: Room::new(MAX_KEY_BYTES), all })
+        Arc::new(Self { entries: Mutex::default(), room: Shared::new(MAX_KEY_BYTES, all) })
     }
 
     /// Looks a key up, and reserves it if it is new. `cancel` cancels the call.
@@ -144,10 +141,8 @@ impl Keys {
     /// Takes room in that of this client and in that of all. Older answers of this client give way, and no other's.
     fn make_room(&self, entries: &mut HashMap<Arc<str>, Entry>, bytes: usize) -> Option<(Taken, Taken)> {
         loop {
-            if let Some(own) = self.own.take(bytes)
-                && let Some(all) = self.all.take(bytes)
-            {
-                return Some((own, all));
+            if let Some(taken) = self.room.take(bytes) {
+                return Some(taken);
             }
             if !forget_oldest_answer(entries) {
                 return None;
@@ -226,7 +221,7 @@ impl Reserved {
         self.keys.end(&self.key, |keys, entries| {
             let fits = bytes <= MAX_KEPT_ANSWER;
             match fits.then(|| keys.make_room(entries, bytes)).flatten() {
-                Some(room) => Outcome::Kept { answer: answer.clone(), _room: room },
+                Some(room) => Outcome::Kept { answer: answer.kept(), _room: room },
                 None => Outcome::NotKept,
             }
         });
@@ -278,7 +273,7 @@ mod tests {
         let call = reserved(&keys, "a");
         assert!(matches!(begin(&keys, "a"), Found::Running));
         call.finish(&answer("x"));
-        assert!(matches!(begin(&keys, "a"), Found::Kept(kept) if kept == answer("x")));
+        assert!(matches!(begin(&keys, "a"), Found::Kept(kept) if kept.json() == answer("x").json()));
         let other = keys.begin("a", [2; 32], CancellationToken::new());
         assert!(matches!(other, Found::Other), "{other:?}");
     }

@@ -1,5 +1,5 @@
-//! Serves the tools of a toolkit over HTTP: their list and schemas, a check of arguments, calls with their events, and an OpenAPI description of all
-//! that.
+//! Serves the tools of a toolkit over HTTP: their list and schemas, a check of arguments, calls with their events, and an `OpenAPI` description of
+//! all that.
 //!
 //! ```no_run
 //! use toolkit::prelude::*;

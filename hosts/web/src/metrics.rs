@@ -78,14 +78,14 @@ impl Metrics {
     /// Returns the text, with the tools for which `shows` returns true.
     pub(crate) fn text(&self, gauges: Gauges, shows: impl Fn(&str) -> bool) -> String {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let shown: Vec<(String, &OfTool)> = tools
+        let listed: Vec<(String, &OfTool)> = tools
             .iter()
             .filter(|(name, _)| &***name == OTHER || shows(name))
             .map(|(name, of_tool)| (label(name), of_tool))
             .collect();
         let mut text = String::new();
         head(&mut text, "toolkit_web_calls_total", "counter", "Calls that began, by tool and outcome.");
-        for (name, of_tool) in &shown {
+        for (name, of_tool) in &listed {
             for (outcome, count) in &of_tool.outcomes {
                 let labels = format!("tool=\"{name}\",outcome=\"{outcome}\"");
                 let _ = writeln!(text, "toolkit_web_calls_total{{{labels}}} {count}");
@@ -93,7 +93,7 @@ impl Metrics {
         }
         let name = "toolkit_web_call_duration_seconds";
         head(&mut text, name, "histogram", "Time that a call took, by tool.");
-        for (tool, of_tool) in &shown {
+        for (tool, of_tool) in &listed {
             let mut sum = 0;
             for (bound, count) in BOUNDS.iter().zip(of_tool.durations) {
                 sum += count;
@@ -140,7 +140,7 @@ mod tests {
         let metrics = Arc::new(Metrics::default());
         let running = metrics.begin();
         metrics.note("add", "ok", Duration::from_millis(7));
-        metrics.note("add", "failed", Duration::from_secs(3_600));
+        metrics.note("add", "failed", Duration::from_hours(1));
         metrics.note("a\"b", "ok", Duration::ZERO);
         metrics.note_refused(404);
         let text = metrics.text(Gauges::default(), |name| name != "a\"b");

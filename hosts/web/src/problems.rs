@@ -45,6 +45,12 @@ pub(crate) fn unknown_tool(name: &str) -> Problem {
         .with("kind", ToolErrorKind::UnknownTool.to_string())
 }
 
+/// The problem of a call whose task ended without an answer.
+pub(crate) fn lost() -> Problem {
+    let text = "the call ended without a result, so its outcome is unknown: it may have changed something; look before you call again";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+}
+
 /// Returns the problems of arguments, each with its place.
 pub(crate) fn list(invalid: &InvalidArguments) -> Value {
     let problem = |problem: &toolkit::arguments::Problem| {

@@ -68,7 +68,9 @@ fn with_problems(status: &str, own: Value, problems: &[&str]) -> Value {
 }
 
 fn json_answer(description: &str, schema: Value) -> Value {
-    json!({ "description": description, "content": { "application/json": { "schema": schema } } })
+    let mut answer = json!({ "description": description });
+    answer["content"]["application/json"]["schema"] = schema;
+    answer
 }
 
 fn text_parameter(place: &str, name: &str, description: &str) -> Value {

@@ -86,7 +86,7 @@ async fn every_reference_leads_somewhere_and_no_operation_has_a_name_twice() {
         .map(|operation| &operation["operationId"])
         .collect();
     let count = ids.len();
-    ids.sort_by_key(|id| id.to_string());
+    ids.sort_by_key(ToString::to_string);
     ids.dedup();
     assert_eq!(ids.len(), count);
     // Questions are described where they are answered.

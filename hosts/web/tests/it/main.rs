@@ -184,9 +184,8 @@ impl Stream {
     /// Returns the next event, its kind and its data; `None` at the end.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
-            if let Some((event, rest)) = self.text.split_once("\n\n") {
-                let event = event.to_owned();
-                self.text = rest.to_owned();
+            if let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
                 // A comment shows that the stream is alive.
                 let Some(kind) = field("event: ") else { continue };

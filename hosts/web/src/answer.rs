@@ -2,13 +2,18 @@
 
 use crate::room::Taken;
 use bytes::Bytes;
+use futures_util::stream::unfold;
 use serde_json::Value;
+use std::convert::Infallible;
 use std::sync::Arc;
+use toolkit_serve::Problem;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::http::header::CONTENT_TYPE;
 use toolkit_serve::axum::http::{HeaderValue, StatusCode};
 use toolkit_serve::axum::response::{IntoResponse, Response};
-use toolkit_serve::{AnswerBody as _, Problem};
+
+/// Bytes of a piece of a large answer.
+const PIECE: usize = 64 << 10;
 
 /// An answer that is sent, and may be kept under a key. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -65,11 +70,29 @@ impl From<&Problem> for Answer {
     }
 }
 
+impl Answer {
+    /// Returns the JSON as a body. A large one is sent in pieces, so that its room is taken until a slow reader has read almost all.
+    fn into_body(self) -> Body {
+        let Self { json, room: Some(room), .. } = self else { return Body::from(self.json) };
+        Body::from_stream(unfold((json, room), async |(mut rest, room)| {
+            let piece = piece_of(&mut rest)?;
+            Some((Ok::<_, Infallible>(piece), (rest, room)))
+        }))
+    }
+}
+
+/// Takes the next piece of a text; `None` at its end.
+pub(crate) fn piece_of(rest: &mut Bytes) -> Option<Bytes> {
+    let piece = rest.split_to(rest.len().min(PIECE));
+    (!piece.is_empty()).then_some(piece)
+}
+
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let kind = if self.is_result() { "application/json" } else { "application/problem+json" };
-        let mut response = Response::new(Body::from(self.json).holding(self.room));
-        *response.status_mut() = self.status;
+        let status = self.status;
+        let mut response = Response::new(self.into_body());
+        *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         response
     }

@@ -1,6 +1,6 @@
 //! The events of one call, as a client reads them: server-sent events.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, piece_of};
 use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
 use crate::problems::lost;
 use crate::room::Taken;
@@ -31,6 +31,8 @@ struct Waiting {
     bytes: usize,
     lost: u64,
     end: End,
+    /// The part of the last event that was not taken.
+    rest: Bytes,
     /// The room of the answer, until the reader is gone.
     room: Option<Arc<(Taken, Taken)>>,
 }
@@ -84,6 +86,9 @@ impl Queue {
     /// Takes what the reader gets next; `None` if nothing waits.
     fn take(&self) -> Option<Next> {
         let mut waiting = self.lock();
+        if let Some(piece) = piece_of(&mut waiting.rest) {
+            return Some(Next::Frame(piece));
+        }
         if let Some(frame) = waiting.frames.pop_front() {
             waiting.bytes -= frame.data.len();
             return Some(Next::Frame(sse(frame.kind, &frame.data)));
@@ -99,7 +104,8 @@ impl Queue {
             }
             End::Answer(answer) => {
                 waiting.room = answer.room();
-                Some(Next::Frame(last(&answer)))
+                waiting.rest = last(&answer);
+                piece_of(&mut waiting.rest).map(Next::Frame)
             }
             End::Lost => Some(Next::Frame(last(&(&lost()).into()))),
             End::Told => Some(Next::Over),

@@ -1,4 +1,4 @@
-//! What a host shows of a tool before a call: its verdict, its schema, a check of arguments; and toolboxes with some tools alone.
+//! The view of a tool before a call: its verdict, its schema, a check of arguments; and toolboxes with some tools alone.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

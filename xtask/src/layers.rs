@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
         "builtin-tools",
         "hosts/agent",
         "hosts/mcp",
+        "hosts/web",
         "plugins/memory",
         "plugins/telegram",
         "plugins/whatsapp",

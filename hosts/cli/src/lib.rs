@@ -18,6 +18,7 @@
 //! toolkit acp
 //! toolkit cron next "0 9 * * mon-fri" --zone Europe/Berlin
 //! toolkit mcp serve
+//! toolkit http 127.0.0.1:4180
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
 //! toolkit new plugin my-plugin
@@ -88,7 +89,7 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors; `gateway` shows when
+//! Context Protocol, and brings in the tools of its servers; `http` serves the tools over HTTP; `agent` gives tasks to a model, talks with it, and serves it to editors; `gateway` shows when
 //! scheduled jobs are due. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 #[cfg(feature = "agent")]
@@ -118,6 +119,8 @@ mod format;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod history;
+#[cfg(feature = "http")]
+mod http;
 mod kinds;
 mod lint;
 mod list;
@@ -140,10 +143,12 @@ mod sessions;
 mod shape;
 mod signals;
 mod subcommand;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod tokens;
 mod trust;
 mod utc;
 mod value;
-#[cfg(any(feature = "agent", feature = "mcp"))]
+#[cfg(any(feature = "agent", feature = "http", feature = "mcp"))]
 mod warnings;
 mod words;
 mod wrap;

@@ -7,12 +7,12 @@ mod installed;
 mod serve;
 mod servers;
 mod sign_in;
-mod token;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::subcommand::{self, Request, RunAtOnce, Start};
+use crate::tokens;
 use clap::{ArgMatches, Command};
 
 /// A parsed `mcp` subcommand that needs no tools.
@@ -24,7 +24,7 @@ enum McpRequest {
     Install(install::InstallRequest),
     Login(sign_in::LoginRequest),
     Logout { name: String },
-    Token(token::TokenRequest),
+    Token(tokens::TokenRequest),
 }
 
 pub(crate) fn command() -> Command {
@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
         .subcommands(servers::commands())
         .subcommands(sign_in::commands())
         .subcommands(install::commands())
-        .subcommand(token::command())
+        .subcommand(tokens::command(tokens::MCP))
 }
 
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<Request, Stop> {
@@ -51,7 +51,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<Request, Stop> {
         "remove" => McpRequest::Remove { name: server(&mut matches) },
         "login" => McpRequest::Login(sign_in::request(&mut matches)),
         "logout" => McpRequest::Logout { name: server(&mut matches) },
-        "token" => McpRequest::Token(token::request(&mut matches)?),
+        "token" => McpRequest::Token(tokens::request(&mut matches, tokens::MCP)?),
         "install" => McpRequest::Install(install::install_request(&mut matches)),
         "uninstall" => McpRequest::Install(install::uninstall_request(&mut matches)),
         _ => McpRequest::List,
@@ -68,7 +68,7 @@ impl RunAtOnce for McpRequest {
             Self::Install(request) => install::run(request, &caller, load.data_dir_path(), console),
             Self::Login(request) => sign_in::login(request, &load, console),
             Self::Logout { name } => sign_in::logout(name, &load, console),
-            Self::Token(request) => token::run(request, load.data_dir_path(), format, console),
+            Self::Token(request) => tokens::run(request, load.data_dir_path(), format, console),
         }
     }
 }

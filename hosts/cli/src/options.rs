@@ -21,6 +21,8 @@ use crate::format::Format;
 #[cfg(feature = "gateway")]
 use crate::gateway;
 use crate::history;
+#[cfg(feature = "http")]
+use crate::http;
 use crate::lint;
 use crate::list;
 use crate::matched::text;
@@ -143,6 +145,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| doctor::command(), request: |_| Ok(run(DoctorRequest)) },
     #[cfg(feature = "mcp")]
     Subcommand { command: |_| mcp::command(), request: mcp::request },
+    #[cfg(feature = "http")]
+    Subcommand { command: |_| http::command(), request: http::request },
     #[cfg(feature = "agent")]
     Subcommand { command: |_| agent::command(), request: |matches| Ok(agent::request(matches)) },
     #[cfg(feature = "agent")]

@@ -53,7 +53,7 @@ impl<S> Bearer<S> {
 
     /// Lets requests with the token in a file through to `inner`: with the text that the file holds at the time of the request, without white
     /// space around it, of at least 16 bytes. Once the file is removed or holds another token, requests are refused, and connections that
-    /// used the earlier one end within about a second.
+    /// used the earlier one end within about a second. Requests with it have a [`Revocation`](crate::Revocation) and no principal.
     pub fn of_file(inner: S, path: impl Into<PathBuf>) -> Self {
         let file = Watched::shared(SharedToken::new(path.into()));
         Self { inner, token: None, file: Some(file), clients: None }
@@ -94,10 +94,13 @@ impl<S> Bearer<S> {
             let refused = problem.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answered(refused.into_response());
         };
-        if let (Sender::OfFile(known), Some(file)) = (&sender, &self.file)
-            && let Some(connection) = request.extensions().get::<Connection>()
-        {
-            connection.ends_with(&file.revocation(known));
+        if let (Sender::OfFile(known), Some(file)) = (&sender, &self.file) {
+            let revocation = file.revocation(known);
+            let extensions = request.extensions_mut();
+            if let Some(connection) = extensions.get::<Connection>() {
+                connection.ends_with(&revocation);
+            }
+            extensions.insert(revocation);
         }
         if let (Sender::Client(known), Some(clients)) = (sender, &self.clients) {
             let revocation = clients.revocation(&known);

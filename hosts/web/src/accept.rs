@@ -53,7 +53,8 @@ impl<S: Sync> FromRequestParts<S> for AcceptsJson {
 }
 
 fn not_acceptable(kinds: &str) -> Problem {
-    let text = format!("the answer is {kinds}, and the header `Accept` of this request takes neither of them");
+    let text =
+        format!("the answer is {kinds}, and the header `Accept` of this request takes neither of them");
     Problem::new(StatusCode::NOT_ACCEPTABLE, text.replace(" takes neither of them", " does not take it"))
 }
 

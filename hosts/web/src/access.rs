@@ -162,6 +162,9 @@ impl<S: Sync> FromRequestParts<S> for Access {
 
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").field("client", &self.client).field("only", &self.only).finish_non_exhaustive()
+        f.debug_struct("Access")
+            .field("client", &self.client)
+            .field("only", &self.only)
+            .finish_non_exhaustive()
     }
 }

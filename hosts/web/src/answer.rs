@@ -1,23 +1,47 @@
 //! The answer to a call: its status and its JSON.
 
+use crate::room::Taken;
 use bytes::Bytes;
+use futures_util::stream::unfold;
 use serde_json::Value;
+use std::convert::Infallible;
+use std::sync::Arc;
 use toolkit_serve::Problem;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::http::header::CONTENT_TYPE;
 use toolkit_serve::axum::http::{HeaderValue, StatusCode};
 use toolkit_serve::axum::response::{IntoResponse, Response};
 
+/// Bytes of a piece of a large answer.
+const PIECE: usize = 64 << 10;
+
 /// An answer that is sent, and may be kept under a key. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     status: StatusCode,
     json: Bytes,
+    /// The room that its data takes on its way.
+    room: Option<Arc<(Taken, Taken)>>,
 }
 
 impl Answer {
     pub(crate) fn new(status: StatusCode, json: &Value) -> Self {
-        Self { status, json: Bytes::from(json.to_string()) }
+        Self { status, json: Bytes::from(json.to_string()), room: None }
+    }
+
+    /// Holds the room that its data takes, until it is sent.
+    pub(crate) fn holding(self, room: Option<(Taken, Taken)>) -> Self {
+        Self { room: room.map(Arc::new), ..self }
+    }
+
+    /// Returns the room that its data takes on its way.
+    pub(crate) fn room(&self) -> Option<Arc<(Taken, Taken)>> {
+        self.room.clone()
+    }
+
+    /// Returns the answer as it is kept, which is not on its way.
+    pub(crate) fn kept(&self) -> Self {
+        Self { room: None, ..self.clone() }
     }
 
     pub(crate) fn status(&self) -> u16 {
@@ -46,11 +70,29 @@ impl From<&Problem> for Answer {
     }
 }
 
+impl Answer {
+    /// Returns the JSON as a body. A large one is sent in pieces, so that its room is taken until a slow reader has read almost all.
+    fn into_body(self) -> Body {
+        let Self { json, room: Some(room), .. } = self else { return Body::from(self.json) };
+        Body::from_stream(unfold((json, room), async |(mut rest, room)| {
+            let piece = piece_of(&mut rest)?;
+            Some((Ok::<_, Infallible>(piece), (rest, room)))
+        }))
+    }
+}
+
+/// Takes the next piece of a text; `None` at its end.
+pub(crate) fn piece_of(rest: &mut Bytes) -> Option<Bytes> {
+    let piece = rest.split_to(rest.len().min(PIECE));
+    (!piece.is_empty()).then_some(piece)
+}
+
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let kind = if self.is_result() { "application/json" } else { "application/problem+json" };
-        let mut response = Response::new(Body::from(self.json));
-        *response.status_mut() = self.status;
+        let status = self.status;
+        let mut response = Response::new(self.into_body());
+        *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         response
     }

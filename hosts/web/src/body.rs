@@ -22,8 +22,9 @@ pub(crate) fn arguments(headers: &HeaderMap, body: &[u8]) -> Result<Value, Probl
 /// Returns the value in a body.
 pub(crate) fn typed<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
     let value = value(headers, body)?;
-    serde_json::from_value(value)
-        .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body does not fit: {error}")))
+    serde_json::from_value(value).map_err(|error| {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body does not fit: {error}"))
+    })
 }
 
 fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
@@ -31,14 +32,27 @@ fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
     let text = std::str::from_utf8(body).map_err(|error| {
         bad_request(format!("the body is not UTF-8: byte {} is wrong", error.valid_up_to()))
     })?;
-    let not_json = |error: serde_json::Error| bad_request(format!("the body is not JSON that can be used: {error}"));
     // Refuses a key that an object has twice, and nesting that is too deep.
-    let parsed: CallArguments = serde_json::from_str(text).map_err(not_json)?;
+    let parsed: CallArguments = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if let CallArguments::Json(value) = parsed {
         check_integers(text)?;
         return Ok(value);
     }
-    serde_json::from_str(text).map_err(not_json)
+    serde_json::from_str(text).map_err(|error| not_json(&error))
+}
+
+fn not_json(error: &serde_json::Error) -> Problem {
+    let said = error.to_string();
+    // The parser's own words name no surrogate.
+    let why = if said.contains("hex escape") {
+        let (line, column) = (error.line(), error.column());
+        format!(
+            "an escape is half of a surrogate pair, or has fewer than four digits, at line {line} column {column}"
+        )
+    } else {
+        said
+    };
+    bad_request(format!("the body is not JSON that can be used: {why}"))
 }
 
 /// Refuses an integer that would be rounded.
@@ -83,8 +97,9 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if parts.next() != Some("application/json") {
         return Err(wrong());
     }
-    let charsets = parts.filter_map(|part| part.strip_prefix("charset=")).map(|value| value.trim_matches('"'));
-    match charsets.filter(|value| !matches!(*value, "utf-8" | "utf8")).next() {
+    let mut charsets =
+        parts.filter_map(|part| part.strip_prefix("charset=")).map(|value| value.trim_matches('"'));
+    match charsets.find(|value| !matches!(*value, "utf-8" | "utf8")) {
         None => Ok(()),
         Some(_) => Err(unsupported("JSON is UTF-8; send it without another `charset`".to_owned())),
     }
@@ -116,7 +131,10 @@ mod tests {
             (b"{\"a\":{\"b\":1,\"b\":2}}", "is repeated"),
             (b"{\"a\":\"\\ud800\"}", "surrogate"),
             (b"{\"a\":1e999}", "number out of range"),
-            (b"{\"a\":\"9\",\n\"b\":99999999999999999999}", "more than 64 bits; give it as a string, or as a number with an exponent (line 2)"),
+            (
+                b"{\"a\":\"9\",\n\"b\":99999999999999999999}",
+                "more than 64 bits; give it as a string, or as a number with an exponent (line 2)",
+            ),
             (b"{\"a\":\"\xff\"}", "not UTF-8: byte 6"),
             (deep.as_bytes(), "recursion limit"),
         ] {
@@ -127,7 +145,9 @@ mod tests {
 
     #[test]
     fn the_type_is_json_in_utf_8() {
-        for kind in ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""] {
+        for kind in
+            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
+        {
             assert_eq!(refused(kind, b"{}"), None, "{kind}");
         }
         for kind in ["text/plain", "application/json; charset=latin1", "", "application/jsonx"] {
@@ -146,6 +166,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let text = r#"{"a":[18446744073709551615,-9223372036854775808,1e300,99999999999999999999.0],"b":"\"99999999999999999999"}"#;
-        assert_eq!(arguments(&headers, text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(
+            arguments(&headers, text.as_bytes()).unwrap(),
+            serde_json::from_str::<Value>(text).unwrap()
+        );
     }
 }

@@ -8,7 +8,7 @@ use crate::clients::Client;
 use crate::events::{self, Queue};
 use crate::keys::{Fingerprint, Found, Stage};
 use crate::limits::MAX_KEY_CHARS;
-use crate::problems::{bad_request, not_found, unknown_tool};
+use crate::problems::{bad_request, lost, not_found, unknown_tool};
 use crate::query::parameters;
 use crate::result::Delivery;
 use crate::running::Planned;
@@ -60,7 +60,8 @@ pub(crate) async fn call(
         },
     };
     let Ok(place) = Arc::clone(&client.places).try_acquire_owned() else {
-        let text = format!("{} calls of this client run already; let one of them end", web.inner.options.max_calls);
+        let text =
+            format!("{} calls of this client run already; let one of them end", web.inner.options.max_calls);
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).retry_after(AGAIN));
     };
     let toolbox = web.inner.toolbox(&access, &client).await;
@@ -74,8 +75,19 @@ pub(crate) async fn call(
     let (web, key) = (Arc::clone(&web.inner), reserved);
     let keep_alive = web.options.keep_alive;
     let queued = queue.clone();
-    let planned =
-        Planned { web, toolbox, client, access, name, arguments, delivery, cancel, key, queue: queued, place };
+    let planned = Planned {
+        web,
+        toolbox,
+        client,
+        access,
+        name,
+        arguments,
+        delivery,
+        cancel,
+        key,
+        queue: queued,
+        _place: place,
+    };
     let answer = planned.start();
     match queue {
         Some(queue) => Ok(events::response(queue, keep_alive, guard)),
@@ -85,12 +97,6 @@ pub(crate) async fn call(
             Ok(answer.into_response())
         }
     }
-}
-
-/// The problem of a call whose task ended without an answer.
-pub(crate) fn lost() -> Problem {
-    let text = "the call ended without a result, so its outcome is unknown: it may have changed something; look before you call again";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 fn in_form(answer: &Answer, form: Form) -> Response {
@@ -119,7 +125,8 @@ fn refused_key(found: &Found) -> Problem {
             Problem::new(StatusCode::GONE, text)
         }
         _ => {
-            let text = "no further key can be kept; wait until calls with a key have ended, or call without one";
+            let text =
+                "no further key can be kept; wait until calls with a key have ended, or call without one";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(AGAIN)
         }
     }
@@ -131,7 +138,8 @@ fn delivery(uri: &Uri, access: &Access) -> Result<Delivery, Problem> {
         None | Some("inline") => Ok(Delivery::Inline),
         Some("reference") if access.may_keep_files() => Ok(Delivery::Reference),
         Some("reference") => {
-            let text = "this server keeps no files of results for this client; call without `media=reference`";
+            let text =
+                "this server keeps no files of results for this client; call without `media=reference`";
             Err(Problem::new(StatusCode::FORBIDDEN, text))
         }
         Some(_) => Err(bad_request("the parameter `media` is `inline` or `reference`")),
@@ -167,7 +175,8 @@ fn fingerprint(name: &str, arguments: &Value) -> Fingerprint {
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let mut entries: Vec<_> = members.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            let mut entries: Vec<_> =
+                members.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
             entries.sort_by(|(one, _), (other, _)| one.cmp(other));
             Value::Object(entries.into_iter().collect())
         }
@@ -210,7 +219,9 @@ fn with_key(
         Some(Stage::Running) => "running",
         Some(Stage::Ended) => "ended",
         Some(Stage::Unknown) => "unknown",
-        None => return Err(not_found(format!("no call of this client has the key `{}`", key.escape_debug()))),
+        None => {
+            return Err(not_found(format!("no call of this client has the key `{}`", key.escape_debug())));
+        }
     };
     Ok(Json(json!({ "key": key, "state": state })))
 }
@@ -226,7 +237,9 @@ pub(crate) async fn file(
     let client = web.inner.clients.of(&access)?;
     let found = number.parse().ok().and_then(|number| client.media.get(&id, number));
     let Some(medium) = found else {
-        return Err(not_found("there is no such file of a result of this client, or it is not kept any more"));
+        return Err(not_found(
+            "there is no such file of a result of this client, or it is not kept any more",
+        ));
     };
     let mut response = Response::new(Body::from(medium.data));
     let headers = response.headers_mut();

@@ -2,9 +2,9 @@
 
 use crate::access::Access;
 use crate::keys::Keys;
-use crate::limits::{MAX_CLIENTS, MAX_KEPT_BYTES};
+use crate::limits::{MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_SENT_BYTES};
 use crate::media::Media;
-use crate::room::Room;
+use crate::room::{Room, Shared};
 use data_encoding::BASE32_NOPAD;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -30,6 +30,8 @@ pub(crate) struct Client {
     session: String,
     pub(crate) keys: Arc<Keys>,
     pub(crate) media: Media,
+    /// The room for the data of answers that are on their way.
+    pub(crate) sent: Shared,
     /// The places of its calls that run at once.
     pub(crate) places: Arc<Semaphore>,
     /// Cancelled when the client is revoked: its calls end.
@@ -70,7 +72,10 @@ impl Drop for Client {
 pub(crate) struct Clients {
     toolkit: Toolkit,
     known: Mutex<Known>,
+    /// The room for what is kept.
     room: Arc<Room>,
+    /// The room for the data of answers that are on their way.
+    sent: Arc<Room>,
     max_calls: usize,
     idle: Duration,
 }
@@ -88,7 +93,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Clients {
     pub(crate) fn new(toolkit: Toolkit, max_calls: usize, idle: Duration) -> Arc<Self> {
-        Arc::new(Self { toolkit, known: Mutex::default(), room: Room::new(MAX_KEPT_BYTES), max_calls, idle })
+        let (room, sent) = (Room::new(MAX_KEPT_BYTES), Room::new(MAX_SENT_BYTES));
+        Arc::new(Self { toolkit, known: Mutex::default(), room, sent, max_calls, idle })
     }
 
     /// Returns the client of a request; the first one makes it. Must be called within a tokio runtime.
@@ -126,13 +132,17 @@ impl Clients {
         let mut random = [0; 20];
         getrandom::fill(&mut random).map_err(|error| {
             tracing::error!(%error, "a session cannot begin");
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "no session can begin; the log of the server says why")
+            Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "no session can begin; the log of the server says why",
+            )
         })?;
         Ok(Client {
             toolkit: self.toolkit.clone(),
             session: format!("web_{}", BASE32_NOPAD.encode(&random).to_lowercase()),
             keys: Keys::new(Arc::clone(&self.room)),
             media: Media::new(Arc::clone(&self.room)),
+            sent: Shared::new(MAX_CLIENT_SENT_BYTES, Arc::clone(&self.sent)),
             places: Arc::new(Semaphore::new(self.max_calls)),
             ended: CancellationToken::new(),
             used: Mutex::new(Instant::now()),
@@ -155,6 +165,10 @@ impl Clients {
         let mut known = lock(&self.known);
         let mut ended = Vec::new();
         known.clients.retain(|_, client| {
+            // A request or a call of the client is in progress.
+            if Arc::strong_count(client) > 1 {
+                *client.used() = Instant::now();
+            }
             let is_idle = self.is_unused(client) && client.used().elapsed() >= idle;
             if is_idle {
                 ended.push(Arc::clone(client));

@@ -57,7 +57,7 @@ impl CallCounts {
     /// Returns the text, with the tools for which `shows` returns true: `PREFIX_calls_total` and the histogram `PREFIX_call_duration_seconds`.
     pub fn text(&self, prefix: &str, shows: impl Fn(&str) -> bool) -> String {
         let tools = self.tools();
-        let shown: Vec<(String, &OfTool)> = tools
+        let listed: Vec<(String, &OfTool)> = tools
             .iter()
             .filter(|(name, _)| &***name == OTHER || shows(name))
             .map(|(name, of_tool)| (label(name), of_tool))
@@ -65,14 +65,14 @@ impl CallCounts {
         let mut text = String::new();
         let name = format!("{prefix}_calls_total");
         head(&mut text, &name, "counter", "Calls that began, by tool and outcome.");
-        for (tool, of_tool) in &shown {
+        for (tool, of_tool) in &listed {
             for (outcome, count) in &of_tool.outcomes {
                 let _ = writeln!(text, "{name}{{tool=\"{tool}\",outcome=\"{outcome}\"}} {count}");
             }
         }
         let name = format!("{prefix}_call_duration_seconds");
         head(&mut text, &name, "histogram", "Time that a call took, by tool.");
-        for (tool, of_tool) in &shown {
+        for (tool, of_tool) in &listed {
             let mut sum = 0;
             for (bound, count) in BOUNDS.iter().zip(of_tool.durations) {
                 sum += count;

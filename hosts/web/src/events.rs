@@ -1,7 +1,9 @@
 //! The events of one call, as a client reads them: server-sent events.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, piece_of};
 use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
+use crate::problems::lost;
+use crate::room::Taken;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde_json::{Value, json};
@@ -29,6 +31,10 @@ struct Waiting {
     bytes: usize,
     lost: u64,
     end: End,
+    /// The part of the last event that was not taken.
+    rest: Bytes,
+    /// The room of the answer, until the reader is gone.
+    room: Option<Arc<(Taken, Taken)>>,
 }
 
 /// The end of the events.
@@ -80,6 +86,9 @@ impl Queue {
     /// Takes what the reader gets next; `None` if nothing waits.
     fn take(&self) -> Option<Next> {
         let mut waiting = self.lock();
+        if let Some(piece) = piece_of(&mut waiting.rest) {
+            return Some(Next::Frame(piece));
+        }
         if let Some(frame) = waiting.frames.pop_front() {
             waiting.bytes -= frame.data.len();
             return Some(Next::Frame(sse(frame.kind, &frame.data)));
@@ -93,8 +102,12 @@ impl Queue {
                 waiting.end = End::Pending;
                 None
             }
-            End::Answer(answer) => Some(Next::Frame(last(&answer))),
-            End::Lost => Some(Next::Frame(last(&(&crate::calls::lost()).into()))),
+            End::Answer(answer) => {
+                waiting.room = answer.room();
+                waiting.rest = last(&answer);
+                piece_of(&mut waiting.rest).map(Next::Frame)
+            }
+            End::Lost => Some(Next::Frame(last(&(&lost()).into()))),
             End::Told => Some(Next::Over),
         }
     }

@@ -27,7 +27,9 @@ async fn open(toolbox: &Toolbox, tool: &str, path: &Path, max: usize) -> Result<
     let (deciding, given) = (workspace.clone(), path.to_owned());
     let decided = ctx.blocking(move |_| deciding.decide(&given, Access::Read)).await?;
     if decided.decision != PathDecision::Allow {
-        return Err(ToolError::denied("the file may not be read without approval, so it is not in the answer"));
+        return Err(ToolError::denied(
+            "the file may not be read without approval, so it is not in the answer",
+        ));
     }
     let is_link = tokio::fs::symlink_metadata(path).await.is_ok_and(|found| found.is_symlink());
     if is_link {
@@ -37,7 +39,9 @@ async fn open(toolbox: &Toolbox, tool: &str, path: &Path, max: usize) -> Result<
         let OpenedPath::File(file) = opened else {
             return Err(ToolError::failed("it is not a file"));
         };
-        let too_large = || ToolError::failed(format!("the file has more than {max} bytes, the most that fit in this answer"));
+        let too_large = || {
+            ToolError::failed(format!("the file has more than {max} bytes, the most that fit in this answer"))
+        };
         if file.metadata().len() > max as u64 {
             return Err(too_large());
         }

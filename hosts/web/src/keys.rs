@@ -9,7 +9,7 @@
 
 use crate::answer::Answer;
 use crate::limits::{KEY_LIFETIME, MAX_KEPT_ANSWER, MAX_KEY_BYTES, MAX_KEYS};
-use crate::room::{Room, Taken};
+use crate::room::{Room, Shared, Taken};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,10 +25,7 @@ pub(crate) type Fingerprint = [u8; 32];
 #[derive(Debug)]
 pub(crate) struct Keys {
     entries: Mutex<HashMap<Arc<str>, Entry>>,
-    /// The room of this client.
-    own: Arc<Room>,
-    /// The room of all clients.
-    all: Arc<Room>,
+    room: Shared,
 }
 
 #[derive(Debug)]
@@ -46,7 +43,10 @@ enum State {
 
 #[derive(Debug)]
 enum Outcome {
-    Kept(Answer, (Taken, Taken)),
+    Kept {
+        answer: Answer,
+        _room: (Taken, Taken),
+    },
     /// There was no room for the answer.
     NotKept,
     Unknown,
@@ -93,7 +93,7 @@ enum Phase {
 
 impl Keys {
     pub(crate) fn new(all: Arc<Room>) -> Arc<Self> {
-        Arc::new(Self { entries: Mutex::default(), own: Room::new(MAX_KEY_BYTES), all })
+        Arc::new(Self { entries: Mutex::default(), room: Shared::new(MAX_KEY_BYTES, all) })
     }
 
     /// Looks a key up, and reserves it if it is new. `cancel` cancels the call.
@@ -141,10 +141,8 @@ impl Keys {
     /// Takes room in that of this client and in that of all. Older answers of this client give way, and no other's.
     fn make_room(&self, entries: &mut HashMap<Arc<str>, Entry>, bytes: usize) -> Option<(Taken, Taken)> {
         loop {
-            if let Some(own) = self.own.take(bytes)
-                && let Some(all) = self.all.take(bytes)
-            {
-                return Some((own, all));
+            if let Some(taken) = self.room.take(bytes) {
+                return Some(taken);
             }
             if !forget_oldest_answer(entries) {
                 return None;
@@ -172,7 +170,7 @@ impl Entry {
         }
         match &self.state {
             State::Running(_) => Found::Running,
-            State::Ended { outcome: Outcome::Kept(answer, _), .. } => Found::Kept(answer.clone()),
+            State::Ended { outcome: Outcome::Kept { answer, .. }, .. } => Found::Kept(answer.clone()),
             State::Ended { outcome: Outcome::NotKept, .. } => Found::NotKept,
             State::Ended { outcome: Outcome::Unknown, .. } => Found::Unknown,
         }
@@ -202,7 +200,7 @@ fn forget_oldest(entries: &mut HashMap<Arc<str>, Entry>) -> bool {
 /// Forgets the answer that was kept first, and keeps its key; returns false if none is kept.
 fn forget_oldest_answer(entries: &mut HashMap<Arc<str>, Entry>) -> bool {
     let kept = entries.values_mut().filter_map(|entry| match &mut entry.state {
-        State::Ended { at, outcome: outcome @ Outcome::Kept(..) } => Some((*at, outcome)),
+        State::Ended { at, outcome: outcome @ Outcome::Kept { .. } } => Some((*at, outcome)),
         _ => None,
     });
     let Some((_, outcome)) = kept.min_by_key(|(at, _)| *at) else { return false };
@@ -223,7 +221,7 @@ impl Reserved {
         self.keys.end(&self.key, |keys, entries| {
             let fits = bytes <= MAX_KEPT_ANSWER;
             match fits.then(|| keys.make_room(entries, bytes)).flatten() {
-                Some(room) => Outcome::Kept(answer.clone(), room),
+                Some(room) => Outcome::Kept { answer: answer.kept(), _room: room },
                 None => Outcome::NotKept,
             }
         });
@@ -275,7 +273,7 @@ mod tests {
         let call = reserved(&keys, "a");
         assert!(matches!(begin(&keys, "a"), Found::Running));
         call.finish(&answer("x"));
-        assert!(matches!(begin(&keys, "a"), Found::Kept(kept) if kept == answer("x")));
+        assert!(matches!(begin(&keys, "a"), Found::Kept(kept) if kept.json() == answer("x").json()));
         let other = keys.begin("a", [2; 32], CancellationToken::new());
         assert!(matches!(other, Found::Other), "{other:?}");
     }

@@ -1,5 +1,5 @@
-//! Serves the tools of a toolkit over HTTP: their list and schemas, a check of arguments, calls with their events, and an OpenAPI description of all
-//! that.
+//! Serves the tools of a toolkit over HTTP: their list and schemas, a check of arguments, calls with their events, and an `OpenAPI` description of
+//! all that.
 //!
 //! ```no_run
 //! use toolkit::prelude::*;
@@ -67,5 +67,5 @@ pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;
 pub use service::{ServeError, Service, Tokens, serve};
-pub use toolkit_serve::ClientTokens;
+pub use toolkit_serve::{ClientTokens, new_token};
 pub use web::Web;

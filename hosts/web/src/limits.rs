@@ -7,6 +7,11 @@ pub(crate) const MAX_CLIENTS: usize = 1_000;
 /// Bytes of answers and files of all clients that are kept at once: 256 MiB.
 pub(crate) const MAX_KEPT_BYTES: usize = 256 << 20;
 
+/// Bytes of pictures, sounds, documents and files in answers of all clients that are on their way: 256 MiB.
+pub(crate) const MAX_SENT_BYTES: usize = 256 << 20;
+/// Bytes of such data of one client: 64 MiB.
+pub(crate) const MAX_CLIENT_SENT_BYTES: usize = 64 << 20;
+
 /// Keyed calls of one client that are remembered. Beyond it, the oldest one that has ended is forgotten.
 pub(crate) const MAX_KEYS: usize = 1_000;
 /// Bytes of keyed calls of one client: 16 MiB.

@@ -1,7 +1,7 @@
 //! Files of results that a client fetches later: `/v1/results/{id}/{n}`.
 
 use crate::limits::{MAX_MEDIA_BYTES, MAX_RESULTS, MEDIA_LIFETIME};
-use crate::room::{Room, Taken};
+use crate::room::{Room, Shared, Taken};
 use bytes::Bytes;
 use data_encoding::BASE32_NOPAD;
 use std::collections::VecDeque;
@@ -20,8 +20,7 @@ pub(crate) struct Medium {
 #[derive(Debug)]
 pub(crate) struct Media {
     kept: Mutex<VecDeque<Kept>>,
-    own: Arc<Room>,
-    all: Arc<Room>,
+    room: Shared,
 }
 
 #[derive(Debug)]
@@ -34,7 +33,7 @@ struct Kept {
 
 impl Media {
     pub(crate) fn new(all: Arc<Room>) -> Self {
-        Self { kept: Mutex::default(), own: Room::new(MAX_MEDIA_BYTES), all }
+        Self { kept: Mutex::default(), room: Shared::new(MAX_MEDIA_BYTES, all) }
     }
 
     /// Keeps the files of a result, and returns its id, which nobody can guess. Older ones of this client give way, and no other's. `None` if there is no
@@ -53,10 +52,8 @@ impl Media {
             kept.pop_front();
         }
         loop {
-            if let Some(own) = self.own.take(bytes)
-                && let Some(all) = self.all.take(bytes)
-            {
-                kept.push_back(Kept { id: id.clone(), media, at: Instant::now(), _room: (own, all) });
+            if let Some(room) = self.room.take(bytes) {
+                kept.push_back(Kept { id: id.clone(), media, at: Instant::now(), _room: room });
                 return Some(id);
             }
             kept.pop_front()?;

@@ -77,7 +77,7 @@ mod tests {
         let metrics = Arc::new(Metrics::default());
         let running = metrics.begin();
         metrics.calls.note("add", "ok", Duration::from_millis(7));
-        metrics.calls.note("add", "failed", Duration::from_secs(3_600));
+        metrics.calls.note("add", "failed", Duration::from_hours(1));
         metrics.calls.note("a\"b", "ok", Duration::ZERO);
         metrics.note_refused(404);
         let text = metrics.text(Gauges::default(), |name| name != "a\"b");

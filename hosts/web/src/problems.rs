@@ -45,6 +45,12 @@ pub(crate) fn unknown_tool(name: &str) -> Problem {
         .with("kind", ToolErrorKind::UnknownTool.to_string())
 }
 
+/// The problem of a call whose task ended without an answer.
+pub(crate) fn lost() -> Problem {
+    let text = "the call ended without a result, so its outcome is unknown: it may have changed something; look before you call again";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+}
+
 /// Returns the problems of arguments, each with its place.
 pub(crate) fn list(invalid: &InvalidArguments) -> Value {
     let problem = |problem: &toolkit::arguments::Problem| {
@@ -109,7 +115,10 @@ mod tests {
         let other = Access::new("a", Caller::new());
         let configuration = Configuration::default();
         let shown = without_places(text, &configuration, &other);
-        assert_eq!(shown, "denied by the rule `a/*`: deny (/permission/exec/0, toolkit.json5:3:5) of /etc/hosts");
+        assert_eq!(
+            shown,
+            "denied by the rule `a/*`: deny (/permission/exec/0, toolkit.json5:3:5) of /etc/hosts"
+        );
         assert_eq!(without_places(text, &configuration, &other.as_owner(true)), text);
     }
 }

@@ -6,7 +6,10 @@ use toolkit_serve::axum::http::Uri;
 use url::form_urlencoded;
 
 /// Returns the values of the parameters `known`, each of which is given once at most; other ones are refused.
-pub(crate) fn parameters<const N: usize>(uri: &Uri, known: [&str; N]) -> Result<[Option<String>; N], Problem> {
+pub(crate) fn parameters<const N: usize>(
+    uri: &Uri,
+    known: [&str; N],
+) -> Result<[Option<String>; N], Problem> {
     let mut values = [const { None }; N];
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         let Some(place) = known.iter().position(|known| *known == name) else {

@@ -5,6 +5,7 @@ use crate::clients::Client;
 use crate::files;
 use crate::limits::{MAX_FILES, MAX_RESULT_MEDIA};
 use crate::media::Medium;
+use crate::room::Taken;
 use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -24,24 +25,27 @@ pub(crate) enum Delivery {
 /// The place that a medium has in the JSON: a pointer to its object.
 type Pointer = String;
 
-/// Returns the JSON of a result: `id`, `name`, `isError`, `content`, and what else there is.
+/// Returns the JSON of a result: `id`, `name`, `isError`, `content`, and what else there is; and the room that its data takes on its way.
 pub(crate) async fn json_of(
     result: ToolResult,
     toolbox: &Toolbox,
     client: &Client,
     access: &Access,
     delivery: Delivery,
-) -> Value {
+) -> (Value, Option<(Taken, Taken)>) {
     let ToolResult { id, name, outcome, .. } = result;
     let mut shown = json!({ "id": id, "name": name, "isError": outcome.is_err() });
     match outcome {
-        Err(error) => add_error(&mut shown, &error),
+        Err(error) => {
+            add_error(&mut shown, &error);
+            (shown, None)
+        }
         Ok(output) => {
             let media = add_output(&mut shown, output, toolbox, &name, access).await;
-            deliver(&mut shown, media, client, delivery);
+            let room = deliver(&mut shown, media, client, delivery);
+            (shown, room)
         }
     }
-    shown
 }
 
 fn add_error(shown: &mut Value, error: &ToolError) {
@@ -109,7 +113,9 @@ async fn add_output(
             entries.push(entry);
         }
         if count > MAX_FILES {
-            entries.push(json!({ "name": "", "error": format!("{} more files are left out", count - MAX_FILES) }));
+            entries.push(
+                json!({ "name": "", "error": format!("{} more files are left out", count - MAX_FILES) }),
+            );
         }
         shown["files"] = entries.into();
     }
@@ -121,9 +127,7 @@ fn block_of(block: Content, room: &mut usize) -> (Value, Option<Medium>) {
     let (mut shown, mime_type, data) = match block {
         Content::Image { data, mime_type } => (json!({ "type": "image" }), mime_type, data.0),
         Content::Audio { data, mime_type } => (json!({ "type": "audio" }), mime_type, data.0),
-        Content::Resource {
-            resource: Resource { uri, mime_type, body: ResourceBody::Blob(data), .. },
-        } => {
+        Content::Resource { resource: Resource { uri, mime_type, body: ResourceBody::Blob(data), .. } } => {
             let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
             (json!({ "type": "blob", "uri": uri }), mime_type, data.0)
         }
@@ -172,31 +176,41 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Adds the data of media to their objects, or the paths of later requests.
-fn deliver(shown: &mut Value, media: Vec<(Pointer, Medium)>, client: &Client, delivery: Delivery) {
+/// Adds the data of media to their objects, or the paths of later requests. Returns the room that data takes on its way.
+fn deliver(
+    shown: &mut Value,
+    media: Vec<(Pointer, Medium)>,
+    client: &Client,
+    delivery: Delivery,
+) -> Option<(Taken, Taken)> {
     let (places, media): (Vec<Pointer>, Vec<Medium>) = media.into_iter().unzip();
     if media.is_empty() {
-        return;
+        return None;
     }
-    match delivery {
-        Delivery::Inline => {
-            for (place, medium) in places.iter().zip(&media) {
-                set(shown, place, "data", BASE64.encode(&medium.data).into());
-            }
-        }
-        Delivery::Reference => {
-            let kept = client.media.keep(media);
-            for (number, place) in places.iter().enumerate() {
-                match &kept {
-                    Some(id) => set(shown, place, "href", format!("/v1/results/{id}/{number}").into()),
-                    None => {
-                        let why = "there is no room to keep it; call without `media=reference`";
-                        set(shown, place, "error", why.into());
-                    }
+    if delivery == Delivery::Reference {
+        let kept = client.media.keep(media);
+        for (number, place) in places.iter().enumerate() {
+            match &kept {
+                Some(id) => set(shown, place, "href", format!("/v1/results/{id}/{number}").into()),
+                None => {
+                    let why = "there is no room to keep it; call without `media=reference`";
+                    set(shown, place, "error", why.into());
                 }
             }
         }
+        return None;
     }
+    let bytes = media.iter().map(|medium| BASE64.encode_len(medium.data.len())).sum();
+    let room = client.sent.take(bytes);
+    for (place, medium) in places.iter().zip(&media) {
+        if room.is_some() {
+            set(shown, place, "data", BASE64.encode(&medium.data).into());
+        } else {
+            let why = "too much data is on its way to slow readers; read the answers that are there";
+            set(shown, place, "error", why.into());
+        }
+    }
+    room
 }
 
 fn set(shown: &mut Value, place: &str, key: &str, value: Value) {

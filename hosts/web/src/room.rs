@@ -10,6 +10,24 @@ pub(crate) struct Room {
     taken: AtomicUsize,
 }
 
+/// The room of one client within that of all.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    own: Arc<Room>,
+    all: Arc<Room>,
+}
+
+impl Shared {
+    pub(crate) fn new(max: usize, all: Arc<Room>) -> Self {
+        Self { own: Room::new(max), all }
+    }
+
+    /// Takes bytes of both rooms, if each has so many.
+    pub(crate) fn take(&self, bytes: usize) -> Option<(Taken, Taken)> {
+        Some((self.own.take(bytes)?, self.all.take(bytes)?))
+    }
+}
+
 /// Bytes that are taken until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Taken {

@@ -2,6 +2,8 @@
 
 use crate::accept::AcceptsJson;
 use crate::access::Access;
+use crate::metrics::Gauges;
+use crate::openapi::{Description, describe};
 use crate::query::parameters;
 use crate::web::Web;
 use crate::{asks as questions, calls, tools as listed};
@@ -18,7 +20,49 @@ use toolkit_serve::axum::{Json, Router};
 const READ: &str = "GET, HEAD, OPTIONS";
 const WRITE: &str = "POST, OPTIONS";
 
-pub(crate) fn tools() -> Router<Web> {
+impl Web {
+    /// Returns the routes of tools alone: `/v1/tools…`, the files of results, and keyed calls. A layer of the host adds an [`Access`] to the extensions of
+    /// each request, limits the number of requests, and reads their bodies within a limit. The routes have no fallback.
+    pub fn tool_routes(&self) -> Router {
+        tools().with_state(self.clone())
+    }
+
+    /// Returns the routes of the questions of calls, `/v1/asks`, for clients with [`Asking::Served`](crate::Asking::Served).
+    pub fn ask_routes(&self) -> Router {
+        asks().with_state(self.clone())
+    }
+
+    /// Returns the routes of the description and the metrics: `/v1/openapi.json` and `/metrics`.
+    pub fn about_routes(&self) -> Router {
+        about().with_state(self.clone())
+    }
+
+    /// Returns the `OpenAPI` description of all routes, with the tools of a client.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 503 if too many clients are in use.
+    pub async fn description(&self, access: &Access) -> Result<Description, Problem> {
+        let toolbox = self.inner.toolbox_of(access).await?;
+        Ok(describe(&toolbox, access))
+    }
+
+    /// Returns the metrics in the text format of Prometheus, of the tools that a client may use, and of all tools for the owner of the host.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 503 if too many clients are in use.
+    pub async fn metrics(&self, access: &Access) -> Result<String, Problem> {
+        let toolbox = self.inner.toolbox_of(access).await?;
+        let (clients, results) = self.inner.clients.counts();
+        let gauges = Gauges { clients, results, bytes: self.inner.clients.kept_bytes() };
+        let shows =
+            |name: &str| access.admits_name(name) && (access.is_owner() || toolbox.tool(name).is_some());
+        Ok(self.inner.metrics.text(gauges, shows))
+    }
+}
+
+fn tools() -> Router<Web> {
     Router::new()
         .route("/v1/tools", with_options(get(listed::list), READ))
         .route("/v1/tools/{name}", with_options(get(listed::definition), READ))
@@ -33,7 +77,7 @@ pub(crate) fn tools() -> Router<Web> {
         .layer(map_response(not_stored))
 }
 
-pub(crate) fn asks() -> Router<Web> {
+fn asks() -> Router<Web> {
     Router::new()
         .route("/v1/asks", with_options(get(questions::list), READ))
         .route("/v1/asks/{id}", with_options(post(questions::answer), WRITE))
@@ -41,7 +85,7 @@ pub(crate) fn asks() -> Router<Web> {
         .layer(map_response(not_stored))
 }
 
-pub(crate) fn about() -> Router<Web> {
+fn about() -> Router<Web> {
     Router::new()
         .route("/v1/openapi.json", with_options(get(description), READ))
         .route("/metrics", with_options(get(metrics), READ))
@@ -51,9 +95,17 @@ pub(crate) fn about() -> Router<Web> {
 /// Returns the routes with problems for paths and methods that are not there.
 pub(crate) fn with_fallbacks(router: Router) -> Router {
     router
-        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "there is nothing at this path; GET /v1/openapi.json describes those that are there"))
+        .fallback(async || {
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                "there is nothing at this path; GET /v1/openapi.json describes those that are there",
+            )
+        })
         .method_not_allowed_fallback(async || {
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method; the header `Allow` lists those that it takes")
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this path does not take this method; the header `Allow` lists those that it takes",
+            )
         })
 }
 

@@ -7,7 +7,7 @@ use crate::events::Queue;
 use crate::keys::Reserved;
 use crate::problems::of_refusal;
 use crate::result::{Delivery, json_of};
-use crate::web::Inner;
+use crate::web::{Inner, NOBODY};
 use serde_json::Value;
 use std::pin::pin;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub(crate) struct Planned {
     pub(crate) key: Option<Reserved>,
     /// The reader of the events, if there is one.
     pub(crate) queue: Option<Arc<Queue>>,
-    pub(crate) place: OwnedSemaphorePermit,
+    /// The place among the calls of the client, as long as the task runs.
+    pub(crate) _place: OwnedSemaphorePermit,
 }
 
 impl Planned {
@@ -148,8 +149,8 @@ impl Planned {
             let configuration = self.web.toolkit.configuration();
             return Answer::from(&of_refusal(error, &configuration, &self.access));
         }
-        let shown = json_of(result, &self.toolbox, &self.client, &self.access, self.delivery).await;
-        Answer::new(StatusCode::OK, &shown)
+        let (shown, room) = json_of(result, &self.toolbox, &self.client, &self.access, self.delivery).await;
+        Answer::new(StatusCode::OK, &shown).holding(room)
     }
 
     /// Returns true for an error that is a problem, and not a result: of the call itself, and not of one that it made.
@@ -217,10 +218,6 @@ fn outcome(result: &ToolResult) -> &'static str {
 
 /// An approver that denies, since nobody can be asked.
 struct Nobody;
-
-/// The reason why questions are denied, and the way out.
-pub(crate) const NOBODY: &str =
-    "this server asks nobody for approval over HTTP; its owner can turn on questions, or allow the action in the configuration";
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {

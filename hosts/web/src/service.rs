@@ -125,9 +125,8 @@ impl Web {
         let options = self.options();
         let router = self.tool_routes().merge(self.about_routes()).merge(self.ask_routes());
         let router = with_fallbacks(router).layer(map_request_with_state(self.clone(), with_access));
-        let bounded = Bounded::new(router)
-            .body(BodyLimits::new(options.max_body, BODY_WITHIN))
-            .requests(MAX_REQUESTS);
+        let bounded =
+            Bounded::new(router).body(BodyLimits::new(options.max_body, BODY_WITHIN)).requests(MAX_REQUESTS);
         let local = ["localhost", "127.0.0.1", "[::1]"];
         let origins = local.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
         let cors = Cors::new(tokens.bearer(bounded), origins.chain(options.origins.iter().cloned()));

@@ -2,19 +2,18 @@
 
 use crate::access::{Access, Asking};
 use crate::clients::{Client, Clients};
-use crate::metrics::{Gauges, Metrics};
-use crate::openapi::{Description, describe};
+use crate::metrics::Metrics;
 use crate::options::WebOptions;
-use crate::routes;
-use crate::running::NOBODY;
 use std::fmt;
 use std::sync::Arc;
 use toolkit::{Toolbox, Toolkit};
 use toolkit_serve::Problem;
-use toolkit_serve::axum::Router;
 
 /// The reason why a tool is not there for a client that is limited to others.
 const NOT_FOR_CLIENT: &str = "it is not among the tools of this client";
+
+/// The reason why questions are denied, and the way out.
+pub(crate) const NOBODY: &str = "this server asks nobody for approval over HTTP; its owner can turn on questions, or allow the action in the configuration";
 
 /// Serves the tools of a toolkit to clients over HTTP. Cheap to clone.
 ///
@@ -46,47 +45,6 @@ impl Web {
     pub fn new(toolkit: Toolkit, options: WebOptions) -> Self {
         let clients = Clients::new(toolkit.clone(), options.max_calls, options.idle);
         Self { inner: Arc::new(Inner { toolkit, options, clients, metrics: Arc::default() }) }
-    }
-
-    /// Returns the routes of tools alone: `/v1/tools…`, the files of results, and keyed calls. A layer of the host adds an [`Access`] to the extensions of
-    /// each request, limits the number of requests, and reads their bodies within a limit. The routes have no fallback.
-    pub fn tool_routes(&self) -> Router {
-        routes::tools().with_state(self.clone())
-    }
-
-    /// Returns the routes of the questions of calls, `/v1/asks`, for clients with [`Asking::Served`](crate::Asking::Served).
-    pub fn ask_routes(&self) -> Router {
-        routes::asks().with_state(self.clone())
-    }
-
-    /// Returns the routes of the description and the metrics: `/v1/openapi.json` and `/metrics`.
-    pub fn about_routes(&self) -> Router {
-        routes::about().with_state(self.clone())
-    }
-
-    /// Returns the `OpenAPI` description of all routes, with the tools of a client.
-    ///
-    /// # Errors
-    ///
-    /// A problem with status 503 if too many clients are in use.
-    pub async fn description(&self, access: &Access) -> Result<Description, Problem> {
-        let toolbox = self.inner.toolbox_of(access).await?;
-        Ok(describe(&toolbox, access))
-    }
-
-    /// Returns the metrics in the text format of Prometheus, of the tools that a client may use, and of all tools for the owner of the host.
-    ///
-    /// # Errors
-    ///
-    /// A problem with status 503 if too many clients are in use.
-    pub async fn metrics(&self, access: &Access) -> Result<String, Problem> {
-        let toolbox = self.inner.toolbox_of(access).await?;
-        let (clients, results) = self.inner.clients.counts();
-        let gauges = Gauges { clients, results, bytes: self.inner.clients.kept_bytes() };
-        let shows = |name: &str| {
-            access.admits_name(name) && (access.is_owner() || toolbox.tool(name).is_some())
-        };
-        Ok(self.inner.metrics.text(gauges, shows))
     }
 
     /// Returns the options.

@@ -1,4 +1,4 @@
-//! What a host shows of a tool before a call: its verdict, its schema, a check of arguments; and toolboxes with some tools alone.
+//! The view of a tool before a call: its verdict, its schema, a check of arguments; and toolboxes with some tools alone.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -13,7 +13,10 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Changes something.
 #[tool]
-async fn change(/** How often. */ times: u64) -> String {
+async fn change(
+    /** How often. */
+    times: u64,
+) -> String {
     RUNS.fetch_add(1, Ordering::Relaxed);
     times.to_string()
 }
@@ -40,7 +43,11 @@ async fn peer(ctx: &ToolContext) -> Result<(), ToolError> {
 
 /// Calls another tool.
 #[tool(read_only)]
-async fn relay(ctx: &ToolContext, /** Its name. */ name: String) -> Result<String, ToolError> {
+async fn relay(
+    ctx: &ToolContext,
+    /** Its name. */
+    name: String,
+) -> Result<String, ToolError> {
     Ok(ctx.call(name, json!({})).await?.to_text())
 }
 

@@ -1,11 +1,11 @@
 //! `mcp serve`: the tools for clients of the Model Context Protocol.
 
-use super::token;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
 use crate::subcommand::{Context, Run};
+use crate::tokens;
 use crate::warnings;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
@@ -132,10 +132,10 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
             options.server = server;
             options.shutdown = cancel.clone();
             options.idle = request.session_idle.unwrap_or(options.idle);
-            let token = token::of(data_dir)?;
+            let token = tokens::of(tokens::MCP, data_dir)?;
             let origins = options.allowed_origins.clone();
             let service = Bearer::of_file(HttpService::new(toolkit, caller, options), &token.path)
-                .clients(token::clients(data_dir)?);
+                .clients(tokens::clients(tokens::MCP, data_dir)?);
             let service = toolkit_mcp::cors(service, origins);
             runtime.block_on(async {
                 let unusable =
@@ -143,14 +143,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
                 let listener = TcpListener::bind(address).await.map_err(unusable)?;
                 let address = listener.local_addr().map_err(unusable)?;
                 console.note(&format!("serving at http://{address}/mcp"));
-                console.note(&match (token.is_new, token.path) {
-                    (true, path) => format!(
-                        "the token of clients, made just now and kept in {}: {}",
-                        path.display(),
-                        token.text
-                    ),
-                    (false, path) => format!("the token of clients is in {}", path.display()),
-                });
+                console.note(&tokens::notice(&token));
                 console.note(
                     "clients share this token, so their background commands end with their session, or with their connection under protocol \
                      2026-07-28; `toolkit mcp token add NAME` creates a token whose background commands last",

@@ -51,3 +51,4 @@ mod signals;
 mod soak;
 mod trust;
 mod web;
+mod web_tools;

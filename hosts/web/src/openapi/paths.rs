@@ -19,7 +19,10 @@ const STATUSES: [(&str, &str); 15] = [
     ("406", "The header `Accept` does not take the answer."),
     ("408", "The body took too long to arrive."),
     ("409", "The call with this key runs still, or the question was answered."),
-    ("410", "The outcome or the answer of the call with this key is not known any more, or the question is not pending."),
+    (
+        "410",
+        "The outcome or the answer of the call with this key is not known any more, or the question is not pending.",
+    ),
     ("413", "The body is too large."),
     ("415", "The body is not sent as JSON."),
     ("421", "The request is for another host."),
@@ -65,7 +68,9 @@ fn with_problems(status: &str, own: Value, problems: &[&str]) -> Value {
 }
 
 fn json_answer(description: &str, schema: Value) -> Value {
-    json!({ "description": description, "content": { "application/json": { "schema": schema } } })
+    let mut answer = json!({ "description": description });
+    answer["content"]["application/json"]["schema"] = schema;
+    answer
 }
 
 fn text_parameter(place: &str, name: &str, description: &str) -> Value {
@@ -78,7 +83,9 @@ pub(super) fn fixed(with_asks: bool) -> Map<String, Value> {
     let name = json!([{ "$ref": "#/components/parameters/name" }]);
     let listed = json!({ "type": "object", "required": ["tools"], "properties": { "tools": { "type": "array", "items": reference("ListedTool") } } });
     let mut add = |path: &str, item: Value| paths.insert(path.to_owned(), item);
-    add("/v1/tools", json!({ "get": {
+    add(
+        "/v1/tools",
+        json!({ "get": {
         "operationId": "listTools", "summary": "Lists tools.", "tags": ["tools"],
         "parameters": [
             text_parameter("query", "group", "Lists the tools of this group alone."),
@@ -86,45 +93,73 @@ pub(super) fn fixed(with_asks: bool) -> Map<String, Value> {
             text_parameter("query", "q", "Searches, and lists the best first."),
         ],
         "responses": with_problems("200", json_answer("The tools.", listed), &["403", "503"]),
-    } }));
-    add("/v1/tools/{name}", json!({ "get": {
+    } }),
+    );
+    add(
+        "/v1/tools/{name}",
+        json!({ "get": {
         "operationId": "getTool", "summary": "Returns the definition of a tool.", "tags": ["tools"], "parameters": name,
         "responses": with_problems("200", json_answer("The tool.", reference("Tool")), &["403", "404", "503"]),
-    } }));
-    add("/v1/tools/{name}/validate", json!({ "post": {
+    } }),
+    );
+    add(
+        "/v1/tools/{name}/validate",
+        json!({ "post": {
         "operationId": "validateArguments", "summary": "Checks arguments, and runs nothing.", "tags": ["tools"], "parameters": name,
         "requestBody": body(&json!({ "type": "object" })),
         "responses": with_problems("200", json_answer("The verdict on the arguments.", reference("Checked")), &["403", "404", "408", "413", "415", "503"]),
-    } }));
-    add("/v1/tools/{name}/call", json!({ "post": {
+    } }),
+    );
+    add(
+        "/v1/tools/{name}/call",
+        json!({ "post": {
         "operationId": "callTool", "summary": "Calls a tool.", "tags": ["tools"],
         "parameters": [name[0], { "$ref": "#/components/parameters/media" }, { "$ref": "#/components/parameters/key" }],
         "requestBody": body(&json!({ "type": "object" })),
         "responses": call_responses(&reference("Result")),
-    } }));
+    } }),
+    );
     let data = json!({ "description": "The data.", "content": { "*/*": {} } });
-    add("/v1/results/{id}/{number}", json!({ "get": {
+    add(
+        "/v1/results/{id}/{number}",
+        json!({ "get": {
         "operationId": "getResultFile", "summary": "Returns a picture, a sound or a file of a result.", "tags": ["results"],
         "parameters": [text_parameter("path", "id", "The result."), text_parameter("path", "number", "The number of the file, from 0.")],
         "responses": with_problems("200", data, &["403", "404", "503"]),
-    } }));
+    } }),
+    );
     let state = json!({ "type": "object", "required": ["key", "state"], "properties": { "key": { "type": "string" }, "state": { "enum": ["running", "ended", "unknown"] } } });
     let key = json!([text_parameter("path", "key", "The key.")]);
-    let keyed = || with_problems("200", json_answer("The state that the call had.", state.clone()), &["403", "404", "503"]);
-    add("/v1/keyed-calls/{key}", json!({
-        "get": { "operationId": "getKeyedCall", "summary": "Returns the state of a keyed call.", "tags": ["results"], "parameters": key, "responses": keyed() },
-        "delete": { "operationId": "cancelKeyedCall", "summary": "Cancels a keyed call.", "tags": ["results"], "parameters": key, "responses": keyed() },
-    }));
+    let keyed = || {
+        with_problems(
+            "200",
+            json_answer("The state that the call had.", state.clone()),
+            &["403", "404", "503"],
+        )
+    };
+    add(
+        "/v1/keyed-calls/{key}",
+        json!({
+            "get": { "operationId": "getKeyedCall", "summary": "Returns the state of a keyed call.", "tags": ["results"], "parameters": key, "responses": keyed() },
+            "delete": { "operationId": "cancelKeyedCall", "summary": "Cancels a keyed call.", "tags": ["results"], "parameters": key, "responses": keyed() },
+        }),
+    );
     let any = json!({ "type": "object" });
-    add("/v1/openapi.json", json!({ "get": {
+    add(
+        "/v1/openapi.json",
+        json!({ "get": {
         "operationId": "getDescription", "summary": "Returns this description.", "tags": ["about"],
         "responses": with_problems("200", json_answer("The description.", any), &["403", "503"]),
-    } }));
+    } }),
+    );
     let metrics = json!({ "description": "The metrics.", "content": { "text/plain": { "schema": { "type": "string" } } } });
-    add("/metrics", json!({ "get": {
+    add(
+        "/metrics",
+        json!({ "get": {
         "operationId": "getMetrics", "summary": "Returns metrics in the text format of Prometheus.", "tags": ["about"],
         "responses": with_problems("200", metrics, &["403", "503"]),
-    } }));
+    } }),
+    );
     if with_asks {
         add("/v1/asks", asks_item());
         add("/v1/asks/{id}", answer_item());

@@ -122,8 +122,8 @@ fn rewrite(schema: &mut Value, root: &str, names: &BTreeMap<String, String>) {
                 match (&**key, value) {
                     ("$ref", Value::String(reference)) => *reference = rewritten(reference, root, names),
                     (key, _) if VALUES.contains(&key) => {}
-                    (key, Value::Object(named)) if MAPS.contains(&key) => {
-                        named.values_mut().for_each(|value| rewrite(value, root, names));
+                    (key, Value::Object(members)) if MAPS.contains(&key) => {
+                        members.values_mut().for_each(|value| rewrite(value, root, names));
                     }
                     (_, value) => rewrite(value, root, names),
                 }
@@ -136,11 +136,11 @@ fn rewrite(schema: &mut Value, root: &str, names: &BTreeMap<String, String>) {
 
 fn rewritten(reference: &str, root: &str, names: &BTreeMap<String, String>) -> String {
     let target = |name: &str, rest: &str| format!("#/components/schemas/{name}{rest}");
-    let named = names.iter().find_map(|(pointer, name)| {
+    let found = names.iter().find_map(|(pointer, name)| {
         let rest = reference.strip_prefix(pointer.as_str())?;
         (rest.is_empty() || rest.starts_with('/')).then(|| target(name, rest))
     });
-    named.unwrap_or_else(|| target(root, reference.trim_start_matches('#')))
+    found.unwrap_or_else(|| target(root, reference.trim_start_matches('#')))
 }
 
 /// Returns the schemas of the fixed routes.
@@ -217,6 +217,20 @@ fn fixed() -> Map<String, Value> {
             "required": ["pointer", "kind", "note"],
             "properties": { "pointer": path, "kind": text, "note": text },
         },
+    });
+    let mut all = Map::new();
+    for schemas in [schemas, of_results()] {
+        if let Value::Object(schemas) = schemas {
+            all.extend(schemas);
+        }
+    }
+    all
+}
+
+/// Returns the schemas of results.
+fn of_results() -> Value {
+    let text = json!({ "type": "string" });
+    json!({
         "Result": {
             "type": "object",
             "description": "The result of a call, also of one that failed.",
@@ -245,11 +259,7 @@ fn fixed() -> Map<String, Value> {
                 "error": { "type": "string", "description": "The reason why the data is not there." },
             },
         },
-    });
-    match schemas {
-        Value::Object(schemas) => schemas,
-        _ => Map::new(),
-    }
+    })
 }
 
 #[cfg(test)]

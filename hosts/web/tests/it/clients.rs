@@ -29,7 +29,11 @@ async fn picture() -> ToolOutput {
 
 /// Calls a tool.
 #[tool(read_only)]
-async fn relay(ctx: &ToolContext, /** Its name. */ name: String) -> Result<String, ToolError> {
+async fn relay(
+    ctx: &ToolContext,
+    /** Its name. */
+    name: String,
+) -> Result<String, ToolError> {
     Ok(ctx.call(name, json!({})).await?.to_text())
 }
 
@@ -62,8 +66,8 @@ async fn each_token_has_a_session_keys_and_files_of_its_own() {
     assert_eq!(file.headers["x-content-type-options"], "nosniff");
 }
 
-#[tokio::test]
-async fn revoking_a_token_ends_its_calls_also_keyed_ones() {
+/// Returns a tool that waits for its end, with the notices that it has begun and that it is gone.
+fn waits() -> (Tool, Arc<Notify>, Arc<Notify>) {
     struct Gone(Arc<Notify>);
     impl Drop for Gone {
         fn drop(&mut self) {
@@ -81,7 +85,13 @@ async fn revoking_a_token_ends_its_calls_also_keyed_ones() {
             "never"
         }
     });
-    let server = Arc::new(Server::start(Toolkit::empty().tool(wait.unwrap()).build().unwrap()).await);
+    (wait.unwrap(), begun, gone)
+}
+
+#[tokio::test]
+async fn revoking_a_token_ends_its_calls_also_keyed_ones() {
+    let (wait, begun, gone) = waits();
+    let server = Server::start(Toolkit::empty().tool(wait).build().unwrap()).await;
     let token = server.token("ada");
     let request = server.request_of(&token, "POST", "/v1/tools/wait/call").header("idempotency-key", "k");
     let (mut sender, request) = (server.connect().await, super::json_body(request, &json!({})));
@@ -91,6 +101,28 @@ async fn revoking_a_token_ends_its_calls_also_keyed_ones() {
     gone.notified().await;
     sending.await.unwrap();
     assert_eq!(server.get_of(&token, "/v1/tools").await.status, 401);
+}
+
+#[tokio::test]
+async fn without_the_file_of_the_shared_token_its_keyed_calls_end() {
+    let (wait, begun, gone) = waits();
+    let mut server = Server::start(Toolkit::empty().tool(wait).build().unwrap()).await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("token");
+    std::fs::write(&file, super::TOKEN).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    server.address = listener.local_addr().unwrap();
+    let (web, tokens) = (server.web.clone(), Tokens::of_file(&file));
+    let serving = tokio::spawn(async move { web.serve(tokens, listener).await });
+    let request = server.request("POST", "/v1/tools/wait/call").header("idempotency-key", "k");
+    let (mut sender, request) = (server.connect().await, super::json_body(request, &json!({})));
+    let sending = tokio::spawn(async move { sender.send_request(request).await.is_ok() });
+    begun.notified().await;
+    std::fs::remove_file(&file).unwrap();
+    gone.notified().await;
+    sending.await.unwrap();
+    assert_eq!(server.get("/v1/tools").await.status, 401);
+    serving.abort();
 }
 
 /// Serves the routes of a host whose clients are limited to some tools.
@@ -124,7 +156,9 @@ async fn a_client_that_is_limited_to_some_tools_finds_no_trace_of_others() {
     assert_eq!(within.status, 403, "{within:?}");
     server.call("relay", &json!({ "name": "session" })).await.result();
     let description = server.get("/v1/openapi.json").await;
-    assert!(description.text.contains("/v1/tools/session/call") && !description.text.contains("picture"));
+    assert!(description.text.contains("/v1/tools/session/call"));
+    assert!(!description.text.contains("picture_") && !description.text.contains("Makes a picture"));
+    assert!(!description.text.contains("/v1/tools/picture"));
     let metrics = server.get("/metrics").await.text;
     assert!(metrics.contains("tool=\"session\"") || metrics.contains("tool=\"relay\""), "{metrics}");
     assert!(!metrics.contains("picture"), "{metrics}");

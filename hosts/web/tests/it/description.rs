@@ -16,7 +16,10 @@ struct Tree {
 
 /// Counts a tree.
 #[tool(read_only)]
-async fn count_tree(/** The tree. */ tree: Tree) -> Json<Vec<u32>> {
+async fn count_tree(
+    /** The tree. */
+    tree: Tree,
+) -> Json<Vec<u32>> {
     Json(vec![u32::try_from(tree.branches.len()).unwrap_or(u32::MAX)])
 }
 
@@ -25,12 +28,18 @@ async fn count_tree(/** The tree. */ tree: Tree) -> Json<Vec<u32>> {
 async fn old() {}
 
 fn dynamic(name: &str, schema: Value) -> Tool {
-    Tool::builder(name).description("Made at run time.").read_only().input_schema(schema).build(|_, _| async { "" }).unwrap()
+    Tool::builder(name)
+        .description("Made at run time.")
+        .read_only()
+        .input_schema(schema)
+        .build(|_, _| async { "" })
+        .unwrap()
 }
 
 async fn description() -> Value {
-    let odd = dynamic("odd.name", json!({ "type": "object", "properties": { "a": { "type": "integer" } } }));
-    let near = dynamic("odd_name", json!({ "type": "object", "properties": { "b": { "type": "integer" } } }));
+    let odd = dynamic("odd", json!({ "type": "object", "properties": { "a": { "type": "integer" } } }));
+    let near =
+        dynamic("odd_input", json!({ "type": "object", "properties": { "b": { "type": "integer" } } }));
     let toolkit = Toolkit::empty().tools([tool_ref!(count_tree), tool_ref!(old)]).tools([odd, near]).build();
     Server::start(toolkit.unwrap()).await.get("/v1/openapi.json").await.result()
 }
@@ -39,7 +48,7 @@ async fn description() -> Value {
 async fn each_tool_is_a_path_with_its_schema() {
     let document = description().await;
     assert_eq!(document["openapi"], "3.1.0");
-    for name in ["count_tree", "old", "odd.name", "odd_name"] {
+    for name in ["count_tree", "old", "odd", "odd_input"] {
         let operation = &document["paths"][format!("/v1/tools/{name}/call")]["post"];
         let schema = operation.pointer("/requestBody/content/application~1json/schema/$ref").unwrap();
         let component = schema.as_str().unwrap().strip_prefix('#').unwrap();
@@ -48,7 +57,7 @@ async fn each_tool_is_a_path_with_its_schema() {
     }
     assert_eq!(document["paths"]["/v1/tools/old/call"]["post"]["deprecated"], true);
     let property = |component: &str| document["components"]["schemas"][component]["properties"].to_string();
-    assert!(property("odd.name_input").contains("\"a\"") && property("odd_name_input").contains("\"b\""));
+    assert!(property("odd_input").contains("\"a\"") && property("odd_input_input").contains("\"b\""));
 }
 
 #[tokio::test]
@@ -77,7 +86,7 @@ async fn every_reference_leads_somewhere_and_no_operation_has_a_name_twice() {
         .map(|operation| &operation["operationId"])
         .collect();
     let count = ids.len();
-    ids.sort_by_key(|id| id.to_string());
+    ids.sort_by_key(ToString::to_string);
     ids.dedup();
     assert_eq!(ids.len(), count);
     // Questions are described where they are answered.

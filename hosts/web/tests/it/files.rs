@@ -74,3 +74,29 @@ async fn links_pipes_directories_and_large_or_outer_files_are_entries_with_the_r
         assert!(!error.contains(&*directory.path().to_string_lossy()), "{error}");
     }
 }
+
+#[tokio::test]
+async fn data_that_slow_readers_do_not_read_is_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = |number: usize| directory.path().join(format!("{number}.bin"));
+    for number in 0..2 {
+        std::fs::write(place(number), vec![7; 8 << 20]).unwrap();
+    }
+    let server = server(directory.path()).await;
+    // Answers of which nobody reads more than the head.
+    let paths = json!({ "paths": [place(0), place(1)] });
+    let mut unread = Vec::new();
+    for _ in 0..3 {
+        let request = super::json_body(server.request("POST", "/v1/tools/attach/call"), &paths);
+        unread.push(server.open(request).await);
+    }
+    let refused = files(&server, "/v1/tools/attach/call", &[&place(0), &place(1)]).await;
+    assert!(refused[0]["error"].as_str().unwrap().contains("on its way to slow readers"), "{}", refused[0]);
+    drop(unread);
+    loop {
+        let mut entry = files(&server, "/v1/tools/attach/call", &[&place(0), &place(1)]).await.remove(0);
+        if entry["data"].take().is_string() {
+            break;
+        }
+    }
+}

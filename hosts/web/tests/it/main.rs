@@ -2,7 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod asks;
 mod calls;
+mod clients;
+mod description;
+mod files;
+mod guide;
+mod keys;
+mod other_programs;
+mod requests;
 mod streams;
 mod tools;
 
@@ -161,10 +169,7 @@ impl Server {
     }
 }
 
-fn json_body(
-    request: toolkit_serve::axum::http::request::Builder,
-    body: &Value,
-) -> Request<Full<Bytes>> {
+fn json_body(request: toolkit_serve::axum::http::request::Builder, body: &Value) -> Request<Full<Bytes>> {
     request.header("content-type", "application/json").body(Full::from(body.to_string())).unwrap()
 }
 
@@ -179,9 +184,8 @@ impl Stream {
     /// Returns the next event, its kind and its data; `None` at the end.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
-            if let Some((event, rest)) = self.text.split_once("\n\n") {
-                let event = event.to_owned();
-                self.text = rest.to_owned();
+            if let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
                 // A comment shows that the stream is alive.
                 let Some(kind) = field("event: ") else { continue };

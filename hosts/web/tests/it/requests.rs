@@ -9,7 +9,10 @@ use toolkit::tool_ref;
 
 /// Repeats.
 #[tool(read_only)]
-async fn echo(/** The text. */ text: String) -> String {
+async fn echo(
+    /** The text. */
+    text: String,
+) -> String {
     text
 }
 

@@ -64,14 +64,18 @@ async fn the_list_has_each_tool_with_its_verdict_and_reason() {
     assert_eq!(
         *add,
         json!({
-            "name": "add", "groups": ["math"], "source": { "kind": "runtime" }, "summary": "Adds two numbers.",
+            "name": "add", "groups": ["math"], "source": { "kind": "plugin", "id": "it" }, "summary": "Adds two numbers.",
             "annotations": add["annotations"],
             "verdict": { "decision": "allow", "reason": "the tool changes nothing" },
         })
     );
     assert_eq!(add["annotations"]["readOnlyHint"], true);
     let verdict = |place: usize| list["tools"][place]["verdict"].to_string();
-    assert!(verdict(1).contains("deny") && verdict(1).contains("the policy: the site stays"), "{}", verdict(1));
+    assert!(
+        verdict(1).contains("deny") && verdict(1).contains("the policy: the site stays"),
+        "{}",
+        verdict(1)
+    );
     // Nobody can be asked, so that its calls would be denied.
     assert!(verdict(2).contains("deny") && verdict(2).contains("asks nobody for approval"), "{}", verdict(2));
     assert!(verdict(3).contains("allow") && verdict(3).contains("the rule allow"), "{}", verdict(3));
@@ -82,7 +86,7 @@ async fn the_list_is_filtered_by_group_source_and_search() {
     let server = Server::start(toolkit()).await;
     assert_eq!(names(&server.get("/v1/tools?group=math").await), ["add"]);
     assert_eq!(names(&server.get("/v1/tools?source=mcp:docs").await), ["far"]);
-    assert_eq!(names(&server.get("/v1/tools?group=site&source=runtime").await), ["delete_site", "publish"]);
+    assert_eq!(names(&server.get("/v1/tools?group=site&source=plugin").await), ["delete_site", "publish"]);
     assert_eq!(names(&server.get("/v1/tools?q=sum%20of%20numbers").await), ["add"]);
     assert_eq!(names(&server.get("/v1/tools?q=site").await), ["publish"]);
     let wrong = server.get("/v1/tools?gruop=math").await;

@@ -33,7 +33,7 @@ use crate::http::{self, About, HttpState};
 use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Outbox, People, Questions, Schedules,
+    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Nodes, Outbox, People, Questions, Schedules,
     SendChannel, SessionTools, Sessions, SessionsOptions,
 };
 use agents::ConfiguredAgents;
@@ -184,12 +184,14 @@ impl Gateway {
             (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
         let clients = Clients::new(store.clone(), options.clients);
+        let nodes = Nodes::open(store.clone(), &data_dir).await.map_err(GatewayError::Key)?;
         let state = Arc::default();
         let services = Services {
             store: store.clone(),
             questions: questions.clone(),
             session_tools: session_tools.clone(),
             clients: clients.clone(),
+            nodes: nodes.clone(),
             process: Process::new(store.clone(), Arc::clone(&state), restart_asked.clone()),
             state,
         };
@@ -213,6 +215,7 @@ impl Gateway {
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
         clients.begin(host.toolkit(), &sessions, shutdown.clone());
+        nodes.begin(host.toolkit(), shutdown.clone());
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
@@ -229,7 +232,8 @@ impl Gateway {
         follow(&http_state, &host);
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
-            .merge(http::clients(http_state.clone(), clients))
+            .merge(http::clients_and_nodes(http_state.clone(), clients, nodes.clone()))
+            .merge(http::nodes(nodes))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let service = service(&http_state, more, &settings, address);
         let serving = toolkit_serve::serve(listener, service, shutdown.clone());

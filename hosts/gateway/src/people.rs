@@ -200,6 +200,11 @@ impl People {
         Ok(is_new)
     }
 
+    /// Waits until a person is blocked, from now on.
+    pub(crate) fn blocked(&self, name: &str) -> impl Future<Output = ()> + Send + use<> {
+        self.used().people.entry(name.to_owned()).or_default().principal_revoked()
+    }
+
     /// Lets a person in again. Returns false if they are not blocked.
     pub async fn unblock(&self, name: &str) -> Result<bool, StoreError> {
         self.0.store.block_person(name.to_owned(), false).await

@@ -50,7 +50,7 @@ mod turns;
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
-    Attached, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram, Sampling,
+    Attached, AttachedCalls, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram, Sampling,
     SamplingAnswer, ServerState, ServerStatus, SessionServer, SessionServers, project_programs,
 };
 #[cfg(feature = "oauth")]

@@ -7,8 +7,8 @@ use toolkit::descriptor::Source;
 use toolkit::inspection::{Inspecting, Inspection, Inspector, Verdict};
 use toolkit::{Caller, Tool};
 
-/// Groups of tools that reach the files, commands and notes of the machine's user.
-const OF_OWNER: [&str; 3] = ["fs", "runtime", "memory"];
+/// Groups of tools that reach the files, commands and notes of the machine's user, and those that reach devices.
+const OF_OWNER: [&str; 4] = ["fs", "runtime", "memory", "nodes"];
 /// The word for the tools of MCP servers, which have the credentials of the machine's user and may do anything.
 const OF_SERVERS: &str = "mcp";
 /// The word for the tools of all plugins and channels, which have these credentials, too.

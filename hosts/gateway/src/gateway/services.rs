@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use builtin_tools::automation::{GatewayService, JobService};
+use builtin_tools::nodes::NodeService;
 use builtin_tools::sessions::SessionService;
 use tokio::runtime::Handle;
 use toolkit_host::{Host, HostBuilder};
@@ -14,7 +15,7 @@ use super::process::Process;
 use crate::http::HttpState;
 use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::Store;
-use crate::{Clients, Questions, SessionTools, StoredJobs, StoredMeter};
+use crate::{Clients, Nodes, Questions, SessionTools, StoredJobs, StoredMeter};
 
 /// The services of a gateway.
 pub(super) struct Services {
@@ -22,6 +23,7 @@ pub(super) struct Services {
     pub(super) questions: Questions,
     pub(super) session_tools: SessionTools,
     pub(super) clients: Clients,
+    pub(super) nodes: Nodes,
     pub(super) process: Process,
     /// The parts that are there once it has begun.
     pub(super) state: Arc<OnceLock<(HttpState, Arc<Host>)>>,
@@ -43,6 +45,7 @@ impl Services {
                     .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
                     .shared_service(Arc::new(self.session_tools.clone()) as Arc<dyn SessionService>)
                     .shared_service(Arc::new(self.process.clone()) as Arc<dyn GatewayService>)
+                    .shared_service(Arc::new(self.nodes.clone()) as Arc<dyn NodeService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
                     .uses_section(BudgetSettings::SECTION)

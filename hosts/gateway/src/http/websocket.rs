@@ -9,6 +9,7 @@
 mod closing;
 mod frames;
 mod hello;
+mod node_socket;
 mod reading;
 mod socket;
 mod writing;
@@ -21,7 +22,7 @@ use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::extract::{Request, State};
-use toolkit_serve::axum::http::StatusCode;
+use toolkit_serve::axum::http::{StatusCode, header::HOST};
 use toolkit_serve::axum::response::Response;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::websocket::{self, WebSocketOptions};
@@ -29,13 +30,22 @@ use toolkit_serve::websocket::{self, WebSocketOptions};
 use super::caller::Caller;
 use super::calls;
 use super::state::HttpState;
-use crate::Clients;
+use crate::{Clients, Nodes};
 
 /// Returns the routes of clients, for [`service_with`](super::service_with): `/ws` and `/v1/calls`.
 pub fn clients(state: HttpState, clients: Clients) -> Router {
+    sockets(state, clients, None)
+}
+
+/// Returns the routes of clients, with the sockets of nodes.
+pub fn clients_and_nodes(state: HttpState, clients: Clients, nodes: Nodes) -> Router {
+    sockets(state, clients, Some(nodes))
+}
+
+fn sockets(state: HttpState, clients: Clients, nodes: Option<Nodes>) -> Router {
     let calls = calls::routes(state.store().clone(), clients.clone());
     let unknown = Arc::new(Semaphore::new(clients.limits().max_unknown));
-    let sockets = Sockets { state, clients, unknown, of_people: Arc::default() };
+    let sockets = Sockets { state, clients, nodes, unknown, of_people: Arc::default() };
     Router::new().route("/ws", get(open)).with_state(sockets).merge(calls)
 }
 
@@ -44,6 +54,7 @@ pub fn clients(state: HttpState, clients: Clients) -> Router {
 struct Sockets {
     state: HttpState,
     clients: Clients,
+    nodes: Option<Nodes>,
     /// Places for sockets of which nobody knows yet whose they are.
     unknown: Arc<Semaphore>,
     /// How many sockets each person has.
@@ -110,11 +121,12 @@ async fn open(State(sockets): State<Sockets>, request: Request) -> Result<Respon
             Opened::ByUnknown { _place: place? }
         }
     };
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
     let limits = sockets.clients.limits();
     let mut options = WebSocketOptions::default();
     options.max_message = limits.max_message;
     options.max_unsent = limits.max_unsent;
     websocket::accept(request, options, async move |socket, shutdown| {
-        socket::serve(sockets, socket, opened, shutdown).await;
+        socket::serve(sockets, socket, (opened, host), shutdown).await;
     })
 }

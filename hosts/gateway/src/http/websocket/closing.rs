@@ -1,5 +1,6 @@
 //! Why a socket is closed, as its client learns it.
 
+use toolkit_node::handshake::CLOSED_REVOKED;
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::websocket::{CloseFrame, Error, Message};
@@ -46,6 +47,21 @@ impl Closing {
     /// There is no token that counts.
     pub(super) fn unauthorized(reason: impl Into<String>) -> Self {
         Self::new(4401, reason)
+    }
+
+    /// The node was revoked.
+    pub(super) fn revoked() -> Self {
+        Self::new(CLOSED_REVOKED, "this node was revoked")
+    }
+
+    /// All is said.
+    pub(super) fn done() -> Self {
+        Self::new(1000, "")
+    }
+
+    /// The gateway itself failed.
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self::new(1011, reason)
     }
 
     pub(super) fn not_found(reason: impl Into<String>) -> Self {

@@ -48,6 +48,8 @@ pub(super) enum First {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Hello {
+    /// Says that it is a node, which has a key.
+    pub(super) node: Option<Value>,
     /// The token, if the header has none.
     pub(super) token: Option<String>,
     /// The name of the client.

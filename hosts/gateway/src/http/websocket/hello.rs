@@ -39,16 +39,15 @@ pub(super) struct Entered {
     pub(super) _place: OfPerson,
 }
 
-/// Reads the first frame, in time, and finds out whose it is.
-pub(super) async fn enter(
-    sockets: &Sockets,
-    socket: &mut WebSocket,
-    opened: Opened,
-) -> Result<Entered, Closing> {
+/// Reads the first frame, in time.
+pub(super) async fn first(sockets: &Sockets, socket: &mut WebSocket) -> Result<Hello, Closing> {
     let within = sockets.clients.limits().hello_within;
-    let hello = timeout(within, first(sockets, socket)).await;
     let late = || Closing::unauthorized(format!("the first frame, `hello`, did not come within {within:?}"));
-    let hello = hello.map_err(|_| late())??;
+    frames::hello(&timeout(within, text(sockets, socket)).await.map_err(|_| late())??)
+}
+
+/// Finds out whose the first frame of a client is.
+pub(super) async fn enter(sockets: &Sockets, opened: Opened, hello: Hello) -> Result<Entered, Closing> {
     let caller = match (opened, &hello.token) {
         (Opened::By(caller), None) => caller,
         (Opened::By(_), Some(_)) => {
@@ -69,15 +68,15 @@ pub(super) async fn enter(
     Ok(Entered { caller, connected, welcome, _place: place })
 }
 
-/// Reads the first frame.
-async fn first(sockets: &Sockets, socket: &mut WebSocket) -> Result<Hello, Closing> {
+/// Reads a frame of a socket of which nobody knows yet whose it is.
+pub(super) async fn text(sockets: &Sockets, socket: &mut WebSocket) -> Result<String, Closing> {
     let received = socket.get_ref().received();
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             message = socket.next() => match message {
-                Some(Ok(Message::Text(text))) if text.len() as u64 <= MAX_BYTES => return frames::hello(&text),
+                Some(Ok(Message::Text(text))) if text.len() as u64 <= MAX_BYTES => return Ok(text.to_string()),
                 Some(Ok(Message::Text(_))) => return Err(too_large()),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(Message::Close(_))) => return Err(Closing::by_client(None)),

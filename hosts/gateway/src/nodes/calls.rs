@@ -61,7 +61,7 @@ impl Nodes {
             biased;
             () = link.ended() => Err(gone()),
             answer = timeout(CALL_WITHIN, calling) => answer.unwrap_or_else(|_| {
-                Err(ToolError::new(ToolErrorKind::Timeout, format!(
+                Err(ToolError::new(ToolErrorKind::TimedOut, format!(
                     "the node `{}` did not answer within {CALL_WITHIN:?}, and was told to cancel; the call may have been done in part",
                     link.id()
                 )))

@@ -60,7 +60,7 @@ pub use settings::{
     McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
     McpUrl,
 };
-pub use stdio::{ServeError, serve_stdio, serve_stdio_with};
+pub use stdio::{ServeError, serve_lines, serve_stdio, serve_stdio_with};
 #[cfg(feature = "http")]
 pub use toolkit_serve::{AtPath, Bearer, ClientTokens, Cors, at_path, new_token, serve as serve_http};
 pub use toolkit_serve::{Connection, Principal, Revocation};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-use toolkit::registry::BuildError;
+use toolkit::BuildError;
 
 use crate::address::Address;
 use crate::directory::{DirectoryError, NodeDirectory, Pin};

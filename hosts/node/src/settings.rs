@@ -7,7 +7,6 @@ use toolkit::config::{ConfigSection, Configuration};
 /// A device that serves a gateway (`/node`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(crate = "schemars")]
 #[non_exhaustive]
 pub struct NodeSettings {
     /// If true, the gateway may run commands on this device, by its tool `exec`, under the rules and the sandbox of this configuration. A command
@@ -25,7 +24,6 @@ pub struct NodeSettings {
 /// A place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(crate = "schemars")]
 #[non_exhaustive]
 pub struct NodeLocation {
     /// Degrees north, from -90 to 90.

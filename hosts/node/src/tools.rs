@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolkit::registry::BuildError;
+use toolkit::BuildError;
 use toolkit::{
     Caller, Content, Tool, ToolCall, ToolContext, ToolError, ToolOutput, Toolkit, descriptor::DynamicArgs,
 };

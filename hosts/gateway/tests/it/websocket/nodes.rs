@@ -169,7 +169,10 @@ impl Place {
     fn nodes(&self, session: &SessionKey, arguments: Value) -> impl Future<Output = ToolResult> + use<> {
         let (toolkit, session) = (self.toolkit(), session.clone());
         async move {
-            let toolbox = toolkit.toolbox(&caller_in(Caller::new().with_session("s"), &session)).await;
+            // As the gateway marks the callers of its agents.
+            let is_owner = session == super::main();
+            let caller = Caller::new().with_session("s").with_extra("gateway", json!({ "isOwner": is_owner }));
+            let toolbox = toolkit.toolbox(&caller_in(caller, &session)).await;
             in_time(toolbox.call(ToolCall::new("1", "nodes", arguments))).await
         }
     }

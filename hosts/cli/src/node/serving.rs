@@ -1,0 +1,137 @@
+//! `node run` and `node status`.
+
+use super::{directory, failed};
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::format::Format;
+use crate::runtime;
+use crate::signals::Watch;
+use crate::subcommand::Start;
+use serde_json::json;
+use std::fs;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use toolkit::approval::NoApprover;
+use toolkit::config::Configuration;
+use toolkit::{Caller, CancellationToken};
+use toolkit_host::{Host, HostBuilder};
+use toolkit_node::{Commands, Device, DirectoryError, NodeDirectory, NodeSettings, Pin, Step};
+
+/// The directory in which commands run, in that of the node.
+const WORKSPACE: &str = "workspace";
+/// The time for everything that is open to be closed at the end.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// Serves the gateway until Ctrl-C or SIGTERM.
+pub(super) fn run(start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let directory = directory(&start)?;
+    let pin = pin(&directory)?;
+    let stop = CancellationToken::new();
+    let watch = Watch::start(stop.clone())?;
+    let runtime = runtime::new()?;
+    let (device, host) = device(start, &directory, &pin, &runtime)?;
+    console.note(&format!("this device is `{}`, a node of {}", pin.name, pin.address));
+    let served = runtime.block_on(toolkit_node::run(&directory, device, stop, |step| match step {
+        Step::Connected(id) => console.note(&format!("connected as {}", toolkit::text::escape_line(id))),
+        Step::Waiting(error, pause) => {
+            console.note(&format!("{error}; the next attempt comes in {} s", pause.as_secs().max(1)));
+        }
+        _ => {}
+    }));
+    if let Some(host) = host {
+        runtime.block_on(host.shutdown(SHUTDOWN));
+    }
+    runtime.shutdown_background();
+    // It was stopped in order, by whatever signal.
+    watch.call_ended();
+    served.map_err(failed)?;
+    Ok(Exit::Success)
+}
+
+/// Shows the gateway, the keys, and what this device serves.
+pub(super) fn status(start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let format = start.format;
+    let directory = directory(&start)?;
+    let pin = pin(&directory)?;
+    let of_key = |error: DirectoryError| Stop::cannot_start(error.to_string());
+    let fingerprint = directory.identity().map_err(of_key)?.public_key().fingerprint();
+    let runtime = runtime::new()?;
+    let (device, host) = device(start, &directory, &pin, &runtime)?;
+    let toolkit = {
+        let _entered = runtime.enter();
+        device.toolkit().map_err(|error| Stop::failed(error.to_string()))?
+    };
+    let actions: Vec<String> = runtime
+        .block_on(toolkit.toolbox(&Caller::new()))
+        .definitions()
+        .into_iter()
+        .map(|tool| tool.name.clone())
+        .collect();
+    if let Some(host) = host {
+        runtime.block_on(host.shutdown(SHUTDOWN));
+    }
+    if format == Format::Json {
+        let shown = json!({
+            "name": pin.name,
+            "gateway": pin.address.to_string(),
+            "fingerprint": fingerprint,
+            "gatewayFingerprint": pin.gateway_key.fingerprint(),
+            "actions": actions,
+        });
+        print_json(&shown, console)?;
+        return Ok(Exit::Success);
+    }
+    console.print(&format!("name         {}\n", pin.name))?;
+    console.print(&format!("gateway      {}\n", pin.address))?;
+    console.print(&format!("this device  {fingerprint}\n"))?;
+    console.print(&format!("the gateway  {}\n", pin.gateway_key.fingerprint()))?;
+    console.print(&format!("serves       {}\n", actions.join(", ")))?;
+    Ok(Exit::Success)
+}
+
+fn pin(directory: &NodeDirectory) -> Result<Pin, Stop> {
+    let missing = |error: DirectoryError| Stop::Error { exit: Exit::Configuration, message: error.to_string() };
+    directory.pin().map_err(missing)
+}
+
+/// Returns the device, as the configuration of this machine says, and the host of its commands, if it runs any.
+fn device(
+    start: Start<'_>,
+    directory: &NodeDirectory,
+    pin: &Pin,
+    runtime: &Runtime,
+) -> Result<(Device, Option<Host>), Stop> {
+    // The directory in which it was started has no say. The keys are in the data directory, which commands do not see.
+    let workspace = directory.path().join(WORKSPACE);
+    fs::create_dir_all(&workspace)?;
+    let load = start.load.workspace(&workspace).data_dir(directory.path());
+    let settings = NodeSettings::of(&Configuration::load(load.clone())?);
+    if !settings.run {
+        return Ok((Device::new(&*pin.name, settings, None), None));
+    }
+    let mut caller = Caller::new().with_workspace(&workspace);
+    caller.unattended = Some("this device serves a gateway, and nobody approves its commands".to_owned());
+    let host = Host::builder(load)
+        .toolkit(start.toolkit)
+        .caller(caller)
+        .approver(NoApprover)
+        .with_toolkit(|toolkit| toolkit.seal_data_dir().uses_section(NodeSettings::SECTION));
+    let host = parts(host);
+    let host = {
+        let _entered = runtime.enter();
+        host.build()
+    }?;
+    let commands = Commands { toolkit: host.toolkit().clone(), caller: host.caller().clone() };
+    Ok((Device::new(&*pin.name, settings, Some(commands)), Some(host)))
+}
+
+/// Switches off the parts of a host that commands do not need.
+fn parts(host: HostBuilder) -> HostBuilder {
+    let host = host.history(true).background_tasks(true);
+    #[cfg(feature = "agent")]
+    let host = host.agents(false);
+    #[cfg(feature = "mcp")]
+    let host = host.mcp_servers(toolkit_host::McpSelection::None);
+    host
+}

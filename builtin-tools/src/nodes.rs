@@ -164,15 +164,15 @@ fn find<'a>(connected: &'a [NodeInfo], id: Option<&str>) -> Result<&'a NodeInfo,
     let Some(id) = id else {
         return Err(wrong(format!("`nodeId` is missing: name a node; {}", ids())));
     };
-    connected.iter().find(|node| node.node_id == id).ok_or_else(|| {
-        wrong(format!("no node `{}` is connected; {}", titles::short(id), ids()))
-    })
+    connected
+        .iter()
+        .find(|node| node.node_id == id)
+        .ok_or_else(|| wrong(format!("no node `{}` is connected; {}", titles::short(id), ids())))
 }
 
 /// The arguments for the node, if the fields that are given belong to the action.
 fn fields(arguments: &NodesArguments) -> Result<Map<String, Value>, ToolError> {
-    let (is_notify, is_run) =
-        (arguments.action == NodeAction::Notify, arguments.action == NodeAction::Run);
+    let (is_notify, is_run) = (arguments.action == NodeAction::Notify, arguments.action == NodeAction::Run);
     let fields = [
         ("title", &arguments.title, is_notify, is_notify),
         ("text", &arguments.text, is_notify, false),

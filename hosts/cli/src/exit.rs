@@ -58,7 +58,7 @@ impl Exit {
             Self::CannotStart => "the toolkit cannot start",
             Self::Configuration => {
                 "the gateway, or this device as a node, cannot start before its configuration or pairing is changed"
-            },
+            }
             Self::TimedOut => "the call took too long",
             Self::HungUp => "the call was cancelled by SIGHUP",
             Self::Quit => "the call was cancelled by SIGQUIT",

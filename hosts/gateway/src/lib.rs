@@ -81,8 +81,8 @@ pub use store::{
     CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, Delivery, DeliveryCounts,
     DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId,
     FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
-    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, NodeRecord, NodeState, PersonRecord,
-    Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter,
-    SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Target,
-    TokenRecord, WaitCycle,
+    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, NodeRecord,
+    NodeState, PersonRecord, Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState,
+    SendStored, SessionFilter, SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError,
+    StoreOptions, Target, TokenRecord, WaitCycle,
 };

@@ -149,7 +149,12 @@ impl Nodes {
     }
 
     /// Approves the node that shows a code, for a person.
-    pub(crate) async fn approve(&self, code: &str, person: String, by: String) -> Result<Approval, StoreError> {
+    pub(crate) async fn approve(
+        &self,
+        code: &str,
+        person: String,
+        by: String,
+    ) -> Result<Approval, StoreError> {
         let store = &self.0.store;
         let code = code::normalized(code);
         if let Some(wait) = self.too_many_wrong_codes(false) {

@@ -50,8 +50,8 @@ mod turns;
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
-    Attached, AttachedCalls, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram, Sampling,
-    SamplingAnswer, ServerState, ServerStatus, SessionServer, SessionServers, project_programs,
+    Attached, AttachedCalls, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram,
+    Sampling, SamplingAnswer, ServerState, ServerStatus, SessionServer, SessionServers, project_programs,
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};

@@ -129,7 +129,9 @@ mod tests {
         for text in ["gateway.example:4170", "http://192.168.0.2:4170", "ws://localhost.example"] {
             assert!(matches!(text.parse::<Address>(), Err(AddressError::Plain(_))), "{text}");
         }
-        for text in ["", "ftp://127.0.0.1", "https://me@gateway.example", "https://gateway.example/x", "https://h/?a"] {
+        for text in
+            ["", "ftp://127.0.0.1", "https://me@gateway.example", "https://gateway.example/x", "https://h/?a"]
+        {
             assert!(matches!(text.parse::<Address>(), Err(AddressError::Unreadable(_))), "{text}");
         }
     }

@@ -77,8 +77,7 @@ pub async fn pair(
 ) -> Result<Paired, NodeError> {
     check_name(&name).map_err(NodeError::Name)?;
     let identity = blocking(directory, NodeDirectory::identity).await?;
-    let connecting =
-        Connecting { identity: &identity, address: &address, name: &name, ca: ca.as_deref() };
+    let connecting = Connecting { identity: &identity, address: &address, name: &name, ca: ca.as_deref() };
     let (gateway_key, answer) = session::ask_for_code(connecting).await?;
     let pin = Pin { address, gateway_key, name, ca };
     blocking(directory, move |directory| directory.set_pin(&pin)).await?;

@@ -87,7 +87,9 @@ async fn over(address: &Address, tls: Option<TlsConnector>) -> Result<Socket, St
         None => Box::new(stream),
         Some(tls) => {
             let name = match address.host() {
-                Host::Domain(name) => ServerName::try_from(name.clone()).map_err(|error| error.to_string())?,
+                Host::Domain(name) => {
+                    ServerName::try_from(name.clone()).map_err(|error| error.to_string())?
+                }
                 Host::Ipv4(ip) => ServerName::from(std::net::IpAddr::from(*ip)),
                 Host::Ipv6(ip) => ServerName::from(std::net::IpAddr::from(*ip)),
             };
@@ -109,8 +111,12 @@ fn connector(ca: Option<&Path>) -> Result<TlsConnector, DialError> {
     let builder = ClientConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| failed(error.to_string()))?;
     let config = match ca {
-        None => builder.with_platform_verifier().map_err(|error| failed(error.to_string()))?.with_no_client_auth(),
-        Some(path) => builder.with_root_certificates(authorities(path).map_err(failed)?).with_no_client_auth(),
+        None => {
+            builder.with_platform_verifier().map_err(|error| failed(error.to_string()))?.with_no_client_auth()
+        }
+        Some(path) => {
+            builder.with_root_certificates(authorities(path).map_err(failed)?).with_no_client_auth()
+        }
     };
     Ok(TlsConnector::from(Arc::new(config)))
 }

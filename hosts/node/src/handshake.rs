@@ -201,7 +201,8 @@ mod tests {
             assert!(!other.is_signed(End::Node, &signature), "{other:?}");
         }
         // With equal keys and nonces at both ends, the context alone tells them apart.
-        let own = Handshake { gateway_nonce: nonce, node_nonce: nonce, gateway_key: node.public_key(), ..facts };
+        let own =
+            Handshake { gateway_nonce: nonce, node_nonce: nonce, gateway_key: node.public_key(), ..facts };
         assert!(!own.is_signed(End::Gateway, &own.sign(End::Node, &node)));
     }
 }

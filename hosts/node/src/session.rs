@@ -204,7 +204,8 @@ async fn frame(socket: &mut Socket) -> Result<FromGateway, SessionError> {
     loop {
         match timeout(FRAME_WITHIN, socket.next()).await.map_err(late)? {
             Some(Ok(Message::Text(text))) => {
-                return serde_json::from_str(&text).map_err(|error| SessionError::Protocol(error.to_string()));
+                return serde_json::from_str(&text)
+                    .map_err(|error| SessionError::Protocol(error.to_string()));
             }
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             other => return Err(end(other)),
@@ -264,10 +265,7 @@ async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unp
 }
 
 /// Passes messages for the gateway on.
-async fn pass_out(
-    sink: &mut SplitSink<Socket, Message>,
-    from: impl AsyncRead + Unpin,
-) -> SessionError {
+async fn pass_out(sink: &mut SplitSink<Socket, Message>, from: impl AsyncRead + Unpin) -> SessionError {
     let mut lines = BufReader::new(from).lines();
     loop {
         let Ok(Some(line)) = lines.next_line().await else {

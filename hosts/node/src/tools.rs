@@ -62,8 +62,12 @@ impl Device {
         if let Some(commands) = &self.commands {
             tools.push(command(commands.clone()));
         }
-        let mut actions: Vec<String> =
-            tools.iter().flatten().map(|tool| tool.name().to_owned()).chain(["describe".to_owned()]).collect();
+        let mut actions: Vec<String> = tools
+            .iter()
+            .flatten()
+            .map(|tool| tool.name().to_owned())
+            .chain(["describe".to_owned()])
+            .collect();
         actions.sort();
         tools.push(described(&self.name, &actions));
         let mut builder = Toolkit::empty();

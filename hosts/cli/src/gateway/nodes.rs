@@ -93,7 +93,8 @@ fn show(listed: &Value, console: &mut Console<'_>) -> Result<(), Stop> {
     console.note(&format!("the gateway: {}", escape_line(fingerprint)));
     for node in listed["nodes"].as_array().into_iter().flatten() {
         let word = |key: &str| escape_line(node[key].as_str().unwrap_or_default()).into_owned();
-        let person = node["person"].as_str().map_or_else(String::new, |person| format!(" of {}", escape_line(person)));
+        let person =
+            node["person"].as_str().map_or_else(String::new, |person| format!(" of {}", escape_line(person)));
         let state = match (node["connected"].as_bool(), node["state"].as_str()) {
             (Some(true), _) => {
                 let actions = node["actions"].as_array().into_iter().flatten().filter_map(Value::as_str);

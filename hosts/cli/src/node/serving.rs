@@ -91,7 +91,8 @@ pub(super) fn status(start: Start<'_>, console: &mut Console<'_>) -> Result<Exit
 }
 
 fn pin(directory: &NodeDirectory) -> Result<Pin, Stop> {
-    let missing = |error: DirectoryError| Stop::Error { exit: Exit::Configuration, message: error.to_string() };
+    let missing =
+        |error: DirectoryError| Stop::Error { exit: Exit::Configuration, message: error.to_string() };
     directory.pin().map_err(missing)
 }
 

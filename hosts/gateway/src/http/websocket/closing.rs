@@ -8,6 +8,9 @@ use toolkit_serve::websocket::{CloseFrame, Error, Message};
 /// The longest reason that a frame has room for, in bytes.
 const MAX_REASON_BYTES: usize = 123;
 
+/// The reason of a socket that has done what it was for.
+const DONE: &str = "done";
+
 /// The code with which a client closes a connection to which it comes back.
 pub(super) const COMES_BACK: u16 = 4000;
 
@@ -56,7 +59,7 @@ impl Closing {
 
     /// All is said.
     pub(super) fn done() -> Self {
-        Self::new(1000, "")
+        Self::new(1000, DONE)
     }
 
     /// The gateway itself failed.
@@ -117,7 +120,8 @@ impl Closing {
 
     /// The frame that tells the client; `None` if it has closed the connection itself.
     pub(super) fn message(&self) -> Option<Message> {
-        if self.is_by_client || [1000, 1006].contains(&self.code) {
+        let is_told = self.code != 1006 && (self.code != 1000 || self.reason == DONE);
+        if self.is_by_client || !is_told {
             return None;
         }
         let end = self.reason.floor_char_boundary(MAX_REASON_BYTES);

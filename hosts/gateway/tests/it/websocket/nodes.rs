@@ -3,6 +3,8 @@
 mod calls;
 mod pairing;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 use toolkit::{Caller, ToolCall, ToolResult};
 use toolkit_gateway::{SessionKey, caller_in};
@@ -12,6 +14,9 @@ use toolkit_node::{Identity, Nonce, PublicKey};
 use super::Place;
 use super::client::{Closed, Socket, frame, open, send};
 use crate::agents::in_time;
+
+/// The calls so far.
+static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// A device by hand: its key and its name.
 struct Device {
@@ -88,7 +93,11 @@ impl Device {
         let code = self.code(place).await;
         let wanted = json!({ "code": code, "person": person });
         let (status, node) = place.http("POST", "/v1/nodes/approve", &place.owner, Some(wanted)).await;
-        assert_eq!((status, &node["state"], &node["person"]), (200, &json!("approved"), &json!(person)), "{node}");
+        assert_eq!(
+            (status, &node["state"], &node["person"]),
+            (200, &json!("approved"), &json!(person)),
+            "{node}"
+        );
         assert_eq!(node["fingerprint"], self.identity.public_key().fingerprint());
         node["id"].as_str().unwrap().to_owned()
     }
@@ -171,7 +180,11 @@ impl Place {
         async move {
             // As the gateway marks the callers of its agents.
             let is_owner = session == super::main();
-            let caller = Caller::new().with_session("s").with_extra("gateway", json!({ "isOwner": is_owner }));
+            // A conversation of its own: calls that change something come one after the other in one.
+            let number = CALLS.fetch_add(1, Ordering::Relaxed);
+            let caller = Caller::new()
+                .with_session(number.to_string())
+                .with_extra("gateway", json!({ "isOwner": is_owner }));
             let toolbox = toolkit.toolbox(&caller_in(caller, &session)).await;
             in_time(toolbox.call(ToolCall::new("1", "nodes", arguments))).await
         }

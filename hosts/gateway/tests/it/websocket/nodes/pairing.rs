@@ -64,7 +64,11 @@ async fn the_owner_alone_approves_and_wrong_codes_are_limited() {
     for _ in 0..10 {
         assert_eq!(approve(&place.owner, "ABCDEFGH").await, 404);
     }
-    assert_eq!(approve(&place.owner, &code).await, 429, "after ten wrong codes the right one is not looked at");
+    assert_eq!(
+        approve(&place.owner, &code).await,
+        429,
+        "after ten wrong codes the right one is not looked at"
+    );
     place.stop().await;
 }
 

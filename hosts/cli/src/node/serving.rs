@@ -1,6 +1,7 @@
 //! `node run` and `node status`.
 
 use super::{directory, failed};
+use crate::config;
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
@@ -15,7 +16,7 @@ use tokio::runtime::Runtime;
 use toolkit::approval::NoApprover;
 use toolkit::config::Configuration;
 use toolkit::{Caller, CancellationToken};
-use toolkit_host::{Host, HostBuilder};
+use toolkit_host::{Host, HostBuilder, HostError};
 use toolkit_node::{Commands, Device, DirectoryError, NodeDirectory, NodeSettings, Pin, Step};
 
 /// The directory in which commands run, in that of the node.
@@ -30,7 +31,7 @@ pub(super) fn run(start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, S
     let stop = CancellationToken::new();
     let watch = Watch::start(stop.clone())?;
     let runtime = runtime::new()?;
-    let (device, host) = device(start, &directory, &pin, &runtime)?;
+    let (device, host) = device(start, &directory, &pin, &runtime, console)?;
     console.note(&format!("this device is `{}`, a node of {}", pin.name, pin.address));
     let served = runtime.block_on(toolkit_node::run(&directory, device, stop, |step| match step {
         Step::Connected(id) => console.note(&format!("connected as {}", toolkit::text::escape_line(id))),
@@ -57,7 +58,7 @@ pub(super) fn status(start: Start<'_>, console: &mut Console<'_>) -> Result<Exit
     let of_key = |error: DirectoryError| Stop::cannot_start(error.to_string());
     let fingerprint = directory.identity().map_err(of_key)?.public_key().fingerprint();
     let runtime = runtime::new()?;
-    let (device, host) = device(start, &directory, &pin, &runtime)?;
+    let (device, host) = device(start, &directory, &pin, &runtime, console)?;
     let toolkit = {
         let _entered = runtime.enter();
         device.toolkit().map_err(|error| Stop::failed(error.to_string()))?
@@ -102,12 +103,15 @@ fn device(
     directory: &NodeDirectory,
     pin: &Pin,
     runtime: &Runtime,
+    console: &mut Console<'_>,
 ) -> Result<(Device, Option<Host>), Stop> {
     // The directory in which it was started has no say. The keys are in the data directory, which commands do not see.
     let workspace = directory.path().join(WORKSPACE);
     fs::create_dir_all(&workspace)?;
     let load = start.load.workspace(&workspace).data_dir(directory.path());
-    let settings = NodeSettings::of(&Configuration::load(load.clone())?);
+    let configuration = Configuration::load(load.clone()).map_err(HostError::Configuration)?;
+    config::note(&configuration, console);
+    let settings = NodeSettings::of(&configuration);
     if !settings.run {
         return Ok((Device::new(&*pin.name, settings, None), None));
     }

@@ -215,7 +215,7 @@ async fn an_agent_describes_a_device_and_reads_its_place() {
 async fn a_device_runs_commands_only_under_its_own_rules() {
     let run = |command: &str| json!({ "action": "run", "command": command });
     for (config, expected) in [
-        ("{ node: { run: true }, permission: { exec: { 'touch *': 'allow' } } }", None),
+        ("{ node: { run: true }, permission: { exec: [{ match: 'touch *', do: 'allow' }] } }", None),
         ("{ node: { run: true } }", Some("denied")),
         ("{ permission: { exec: 'allow' } }", Some("does not serve")),
     ] {

@@ -44,6 +44,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "Chromium", probe: &["chromium", "--version"], install: Install::Debian("chromium") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
+    Tool { name: "openssl", probe: &["openssl", "version"], install: Install::Debian("openssl") },
     Tool { name: "Xvfb", probe: &["Xvfb", "-help"], install: Install::Debian("xvfb") },
     Tool { name: "D-Bus", probe: &["dbus-daemon", "--version"], install: Install::Debian("dbus") },
     Tool {

@@ -4,3 +4,4 @@
 mod gateway;
 mod pairing;
 mod serving;
+mod tls;

@@ -27,7 +27,7 @@ use toolkit_node::handshake::{End, Handshake, NodeHello};
 use toolkit_node::{Identity, KeyError, Nonce, PublicKey};
 
 use crate::people::Window;
-use crate::store::{CODE_WITHIN, NewPairing, NodeRecord, NodeState, Store, StoreError};
+use crate::store::{NewPairing, NodeRecord, NodeState, Store, StoreError};
 
 /// The file of the gateway's key, in the data directory.
 pub const GATEWAY_KEY_FILE: &str = "gateway.key";
@@ -35,8 +35,12 @@ pub const GATEWAY_KEY_FILE: &str = "gateway.key";
 const MAX_TOOLS: usize = 32;
 /// Wrong codes within a window, after which none is looked at.
 const MAX_WRONG_CODES: u32 = 10;
-/// The length of that window.
-const WRONG_CODES_WITHIN: Duration = Duration::from_mins(10);
+/// Codes that nodes get within a window: each is an event.
+const MAX_PAIRINGS: u32 = 64;
+/// The length of both windows.
+const WINDOW: Duration = Duration::from_mins(10);
+/// The answer to a node that gets no code; nothing more for whoever it is.
+const NO_CODE: &str = "no more nodes can be paired now; try again later";
 
 /// The nodes of a gateway. Cheap to clone.
 #[derive(Clone)]
@@ -49,6 +53,7 @@ struct Inner {
     at_work: OnceLock<AtWork>,
     /// The nodes that are connected, by id.
     links: Mutex<HashMap<String, Arc<NodeLink>>>,
+    pairings: Mutex<Window>,
     wrong_codes: Mutex<Window>,
 }
 
@@ -89,6 +94,14 @@ pub(crate) struct Begun {
     facts: Handshake,
 }
 
+/// The answer to a node that asks for a code.
+pub(crate) enum Pairing {
+    /// The code by which the owner approves it.
+    Code(String),
+    /// It is approved already, under this id.
+    Approved(String),
+}
+
 /// The standing of a node whose key is proved.
 pub(crate) enum Standing {
     /// It may connect.
@@ -117,7 +130,8 @@ impl Nodes {
             servers,
             at_work: OnceLock::new(),
             links: Mutex::default(),
-            wrong_codes: Mutex::new(Window::new(WRONG_CODES_WITHIN)),
+            pairings: Mutex::new(Window::new(WINDOW)),
+            wrong_codes: Mutex::new(Window::new(WINDOW)),
         })))
     }
 
@@ -211,8 +225,16 @@ impl Nodes {
         Ok((Begun { hello, facts }, signature))
     }
 
-    /// Gives a node whose key is proved a code, by which the owner approves it; `None` if it is approved already.
-    pub(crate) async fn pair(&self, hello: NodeHello) -> Result<Result<String, NodeRecord>, String> {
+    /// Gives a node whose key is proved a code, by which the owner approves it.
+    ///
+    /// # Errors
+    ///
+    /// Too many nodes ask, or the store failed. The text is for the node.
+    pub(crate) async fn pair(&self, hello: NodeHello) -> Result<Pairing, String> {
+        let now = self.0.store.clock().now();
+        if self.0.pairings.lock().unwrap_or_else(PoisonError::into_inner).note(now).0 >= MAX_PAIRINGS {
+            return Err(NO_CODE.to_owned());
+        }
         let code = code::random().map_err(|error| error.to_string())?;
         let suffix = code::suffix().map_err(|error| error.to_string())?;
         let new = NewPairing {
@@ -225,15 +247,14 @@ impl Nodes {
         let id = new.id.clone();
         let node = self.0.store.begin_pairing(new).await.map_err(|error| {
             tracing::warn!(%error, "a node could not ask for approval");
-            // Nothing more for whoever it is.
-            "no more nodes can be paired now; try again later".to_owned()
+            NO_CODE.to_owned()
         })?;
         if node.state == NodeState::Approved {
-            return Ok(Err(node));
+            return Ok(Pairing::Approved(node.id));
         }
         let fingerprint = hello.key.fingerprint();
         tracing::warn!(node = id, fingerprint, "a node asks for approval; `toolkit gateway nodes` lists it");
-        Ok(Ok(code))
+        Ok(Pairing::Code(code))
     }
 
     /// Returns the standing of a node whose key is proved.
@@ -273,11 +294,6 @@ impl Begun {
     pub(crate) fn proved(self, signature: &str) -> Option<NodeHello> {
         self.facts.is_signed(End::Node, signature).then_some(self.hello)
     }
-}
-
-/// The time for which a code counts.
-pub(crate) const fn code_within() -> Duration {
-    CODE_WITHIN
 }
 
 impl fmt::Debug for Nodes {

@@ -17,9 +17,9 @@ use super::closing::Closing;
 use super::hello;
 use super::{Opened, Sockets};
 use crate::clients::ClientLimits;
-use crate::nodes::{Nodes, Present, Standing, code_within};
+use crate::nodes::{Nodes, Pairing, Present, Standing};
 use crate::people::Window;
-use crate::store::NodeRecord;
+use crate::store::{CODE_WITHIN, NodeRecord};
 
 /// The bytes between the MCP client and the socket.
 const BUFFER: usize = 64 << 10;
@@ -112,8 +112,8 @@ async fn admit(
 ) -> Result<Option<NodeRecord>, Closing> {
     if hello.pair {
         let frame = match nodes.pair(hello).await.map_err(Closing::too_many)? {
-            Ok(code) => FromGateway::Pairing { code, expires_seconds: code_within().as_secs() },
-            Err(node) => FromGateway::Welcome { node: node.id },
+            Pairing::Code(code) => FromGateway::Pairing { code, expires_seconds: CODE_WITHIN.as_secs() },
+            Pairing::Approved(node) => FromGateway::Welcome { node },
         };
         send(socket, &frame).await?;
         return Ok(None);

@@ -47,7 +47,8 @@ fn capture() -> Result<RgbImage, ScreenshotError> {
     let setup = connection.setup();
     let screen = setup.roots.get(number).ok_or_else(|| server("it has no screen"))?;
     let (width, height) = (screen.width_in_pixels, screen.height_in_pixels);
-    if u32::from(width) * u32::from(height) > MAX_PIXELS {
+    let pixels = u32::from(width) * u32::from(height);
+    if pixels == 0 || pixels > MAX_PIXELS {
         return Err(ScreenshotError::Format(format!("{width} by {height} pixels")));
     }
     let visuals = screen.allowed_depths.iter().flat_map(|depth| &depth.visuals);

@@ -19,6 +19,8 @@ use toolkit::{Caller, CancellationToken};
 use toolkit_host::{Host, HostBuilder, HostError};
 use toolkit_node::{Commands, Device, DirectoryError, NodeDirectory, NodeSettings, Pin, Step};
 
+/// The tool that runs commands.
+const EXEC: &str = "exec";
 /// The directory in which commands run, in that of the node.
 const WORKSPACE: &str = "workspace";
 /// The time for everything that is open to be closed at the end.
@@ -127,8 +129,14 @@ fn device(
         let _entered = runtime.enter();
         host.build()
     }?;
+    let has_exec = runtime.block_on(host.toolbox(host.caller())).tool(EXEC).is_some();
+    if !has_exec {
+        console.note(&format!(
+            "warning: `node.run` has no effect: this configuration leaves the tool `{EXEC}` out; `toolkit explain tool {EXEC} --unattended` says why"
+        ));
+    }
     let commands = Commands { toolkit: host.toolkit().clone(), caller: host.caller().clone() };
-    Ok((Device::new(&*pin.name, settings, Some(commands)), Some(host)))
+    Ok((Device::new(&*pin.name, settings, has_exec.then_some(commands)), Some(host)))
 }
 
 /// Switches off the parts of a host that commands do not need.

@@ -153,5 +153,8 @@ async fn a_gateway_with_another_key_gets_no_proof() {
     let (mut socket, ..) = timeout(WITHIN, gateway.challenge_by(&gateway.identity)).await.unwrap();
     assert_eq!(socket.read().await, None, "it hears nothing more");
     let error = running.ended().await.unwrap_err();
-    assert!(error.is_final() && matches!(error, NodeError::Session(SessionError::OtherKey { .. })), "{error:?}");
+    assert!(
+        error.is_final() && matches!(error, NodeError::Session(SessionError::OtherKey { .. })),
+        "{error:?}"
+    );
 }

@@ -87,6 +87,11 @@ impl NodeDirectory {
         &self.0
     }
 
+    /// The files that no command of the gateway may see: the key, and the gateway.
+    pub fn private_files(&self) -> [PathBuf; 2] {
+        [self.0.join(KEY_FILE), self.0.join(PIN_FILE)]
+    }
+
     /// Returns the key of the node, which is made the first time.
     ///
     /// # Errors

@@ -107,10 +107,10 @@ fn device(
     runtime: &Runtime,
     console: &mut Console<'_>,
 ) -> Result<(Device, Option<Host>), Stop> {
-    // The directory in which it was started has no say. The keys are in the data directory, which commands do not see.
+    // The directory in which it was started has no say.
     let workspace = directory.path().join(WORKSPACE);
     fs::create_dir_all(&workspace)?;
-    let load = start.load.workspace(&workspace).data_dir(directory.path());
+    let load = start.load.workspace(&workspace);
     let configuration = Configuration::load(load.clone()).map_err(HostError::Configuration)?;
     config::note(&configuration, console);
     let settings = NodeSettings::of(&configuration);
@@ -119,11 +119,13 @@ fn device(
     }
     let mut caller = Caller::new().with_workspace(&workspace);
     caller.unattended = Some("this device serves a gateway, and nobody approves its commands".to_owned());
-    let host = Host::builder(load)
-        .toolkit(start.toolkit)
-        .caller(caller)
-        .approver(NoApprover)
-        .with_toolkit(|toolkit| toolkit.seal_data_dir().uses_section(NodeSettings::SECTION));
+    let host = Host::builder(load).toolkit(start.toolkit).caller(caller).approver(NoApprover).with_toolkit(
+        |toolkit| {
+            // Commands see neither the data of this machine's user nor the keys, wherever those are.
+            let toolkit = toolkit.seal_data_dir().uses_section(NodeSettings::SECTION);
+            directory.private_files().into_iter().fold(toolkit, toolkit::Builder::protect_path)
+        },
+    );
     let host = parts(host);
     let host = {
         let _entered = runtime.enter();

@@ -213,9 +213,8 @@ async fn an_agent_describes_a_device_and_reads_its_place() {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_runs_commands_only_under_its_own_rules() {
-    let run = |command: &str| json!({ "action": "run", "command": command });
     for (config, expected) in [
-        ("{ node: { run: true }, permission: { exec: [{ match: 'touch *', do: 'allow' }] } }", None),
+        ("{ node: { run: true }, permission: { exec: [{ match: '*', do: 'allow' }] } }", None),
         ("{ node: { run: true } }", Some("denied")),
         ("{ permission: { exec: 'allow' } }", Some("does not serve")),
     ] {
@@ -223,15 +222,21 @@ async fn a_device_runs_commands_only_under_its_own_rules() {
         let gateway = started(&bench);
         let device = Device::new(&bench, config);
         let serving = device.serving(&bench, &gateway).await;
-        let mut arguments = run("touch made");
-        arguments["nodeId"] = serving.id.clone().into();
-        bench.answer([call("1", "nodes", &arguments), text("Done.")]);
-        let result = last(&called(&bench).await);
+        let run = async |command: &str| {
+            let arguments = json!({ "action": "run", "nodeId": serving.id, "command": command });
+            bench.answer([call("1", "nodes", &arguments), text("Done.")]);
+            last(&called(&bench).await)
+        };
+        let result = run("touch made").await;
         let made = device.keys().join("workspace/made");
         match expected {
             None => assert!(made.exists(), "{result}"),
             Some(expected) => assert!(result.contains(expected) && !made.exists(), "{result}"),
         }
+        // Whatever the rules say, the key is not read.
+        let result = run("cat ../node.key > copied; true").await;
+        let copied = fs::read(device.keys().join("workspace/copied")).unwrap_or_default();
+        assert!(copied.is_empty(), "{result}");
     }
 }
 

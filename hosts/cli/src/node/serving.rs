@@ -13,9 +13,9 @@ use serde_json::json;
 use std::fs;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use toolkit::approval::NoApprover;
+use toolkit::approval::{Answer, Answering, DeniedBy, PendingAsk};
 use toolkit::config::Configuration;
-use toolkit::{Caller, CancellationToken};
+use toolkit::{Approver, Caller, CancellationToken};
 use toolkit_host::{Host, HostBuilder, HostError};
 use toolkit_node::{Commands, Device, DirectoryError, NodeDirectory, NodeSettings, Pin, Step};
 
@@ -119,13 +119,14 @@ fn device(
     }
     let mut caller = Caller::new().with_workspace(&workspace);
     caller.unattended = Some("this device serves a gateway, and nobody approves its commands".to_owned());
-    let host = Host::builder(load).toolkit(start.toolkit).caller(caller).approver(NoApprover).with_toolkit(
-        |toolkit| {
-            // Commands see neither the data of this machine's user nor the keys, wherever those are.
-            let toolkit = toolkit.seal_data_dir().uses_section(NodeSettings::SECTION);
-            directory.private_files().into_iter().fold(toolkit, toolkit::Builder::protect_path)
-        },
-    );
+    let host =
+        Host::builder(load).toolkit(start.toolkit).caller(caller).approver(NobodyApproves).with_toolkit(
+            |toolkit| {
+                // Commands see neither the data of this machine's user nor the keys, wherever those are.
+                let toolkit = toolkit.seal_data_dir().uses_section(NodeSettings::SECTION);
+                directory.private_files().into_iter().fold(toolkit, toolkit::Builder::protect_path)
+            },
+        );
     let host = parts(host);
     let host = {
         let _entered = runtime.enter();
@@ -139,6 +140,20 @@ fn device(
     }
     let commands = Commands { toolkit: host.toolkit().clone(), caller: host.caller().clone() };
     Ok((Device::new(&*pin.name, settings, has_exec.then_some(commands)), Some(host)))
+}
+
+/// Denies what asks: nobody watches the device.
+struct NobodyApproves;
+
+impl Approver for NobodyApproves {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        let mut reason =
+            "nobody approves commands on this device; a rule of its configuration could".to_owned();
+        if let Some(setting) = ask.question().setting() {
+            reason.push_str(&format!(", such as {setting}"));
+        }
+        Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason).into())))
+    }
 }
 
 /// Switches off the parts of a host that commands do not need.

@@ -215,7 +215,7 @@ async fn an_agent_describes_a_device_and_reads_its_place() {
 async fn a_device_runs_commands_only_under_its_own_rules() {
     for (config, expected) in [
         ("{ node: { run: true }, permission: { exec: [{ match: '*', do: 'allow' }] } }", None),
-        ("{ node: { run: true } }", Some("denied")),
+        ("{ node: { run: true } }", Some("a rule of its configuration")),
         ("{ permission: { exec: 'allow' } }", Some("does not serve")),
     ] {
         let bench = Bench::with([], "permission: { node: \"allow\" }").await;
@@ -248,7 +248,8 @@ async fn a_device_connects_again_and_refuses_a_gateway_with_another_key() {
     let device = Device::new(&bench, "{}");
     let mut serving = device.serving(&bench, &gateway).await;
     gateway.kill();
-    let again = tokio::task::block_in_place(|| Running::with(&bench, &["--address", &address])).unwrap();
+    let start = || Running::of(command(&bench, &["gateway", "--address", &address])).unwrap();
+    let again = tokio::task::block_in_place(start);
     let mut said = String::new();
     tokio::task::block_in_place(|| {
         while !said.contains("connected as ") {
@@ -259,7 +260,7 @@ async fn a_device_connects_again_and_refuses_a_gateway_with_another_key() {
 
     // The same address, with a key that was made anew.
     fs::remove_file(bench.directory.path().join("data/gateway.key")).unwrap();
-    let _other = tokio::task::block_in_place(|| Running::with(&bench, &["--address", &address])).unwrap();
+    let _other = tokio::task::block_in_place(start);
     let (code, said) = serving.ended();
     assert!(code == Some(78) && said.contains("another key"), "{code:?}: {said}");
 }

@@ -16,6 +16,7 @@
 //! | `media` | [`image`](media::image()), [`tts`](media::tts()), [`transcribe`](media::transcribe()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //! | `browser` | [`browser`](browser::browser()) |
+//! | `nodes` | [`nodes`](nodes::nodes()), hidden where the host has no [`NodeService`](nodes::NodeService) |
 //! | `sessions` | [`sessions_list`](sessions::sessions_list), [`sessions_history`](sessions::sessions_history), [`sessions_send`](sessions::sessions_send), [`sessions_spawn`](sessions::sessions_spawn), [`session_status`](sessions::session_status), [`agents_list`](sessions::agents_list), hidden where the host has no [`SessionService`](sessions::SessionService) |
 //! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
@@ -32,6 +33,7 @@
 //! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status`, `agents_list` |
 //! | `group:messaging` | `message` |
 //! | `group:automation` | `cron`, `gateway` |
+//! | `group:nodes` | `nodes` |
 //! | profile `minimal` | `session_status` |
 //! | profile `coding` | `group:fs`, `group:runtime`, `group:sessions` |
 //! | profile `messaging` | `group:messaging`, `sessions_list`, `sessions_history`, `session_status` |
@@ -39,14 +41,12 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `nodes`: a tool with this name is planned, so the name is not reported as unknown.
-//!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
 //! plugin can have one as its id. That holds for tools that are switched off too: `agents_list`, `apply_patch`, `bash`, `browser`, `canvas`, `cron`,
-//! `edit`, `exec`, `gateway`, `glob`, `grep`, `image`, `process`, `read`, `session_status`, `sessions_history`, `sessions_list`, `sessions_send`,
-//! `sessions_spawn`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for planned tools: `delegate`, `message`, `nodes`.
+//! `edit`, `exec`, `gateway`, `glob`, `grep`, `image`, `nodes`, `process`, `read`, `session_status`, `sessions_history`, `sessions_list`, `sessions_send`,
+//! `sessions_spawn`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for planned tools: `delegate`, `message`.
 //! A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
@@ -61,11 +61,13 @@ pub mod config;
 pub mod fs;
 #[cfg(feature = "media")]
 pub mod media;
+#[cfg(feature = "nodes")]
+pub mod nodes;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 #[cfg(feature = "sessions")]
 pub mod sessions;
-#[cfg(any(feature = "browser", feature = "sessions", feature = "web"))]
+#[cfg(any(feature = "browser", feature = "nodes", feature = "sessions", feature = "web"))]
 pub mod untrusted;
 #[cfg(feature = "web")]
 pub mod web;
@@ -90,6 +92,7 @@ mod steps;
     feature = "canvas",
     feature = "fs",
     feature = "media",
+    feature = "nodes",
     feature = "runtime",
     feature = "sessions",
     feature = "web"

@@ -10,6 +10,7 @@ toolkit::policy_data! {
         ("sessions", &["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "session_status", "agents_list"]),
         ("messaging", &["message"]),
         ("automation", &["cron", "gateway"]),
+        ("nodes", &["nodes"]),
     ],
     profiles: [
         ("minimal", Some(&["session_status"])),
@@ -18,6 +19,6 @@ toolkit::policy_data! {
         ("full", None),
     ],
     aliases: [("bash", "exec"), ("shell", "exec"), ("apply-patch", "apply_patch")],
-    names: ["nodes"],
-    planned: ["delegate", "message", "nodes"],
+    names: [],
+    planned: ["delegate", "message"],
 }

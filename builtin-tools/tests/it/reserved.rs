@@ -42,7 +42,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         toolkit.unregister("files__exec").expect("it is there");
     }
     // A name that is planned is nobody's, under any source: what is configured of it must mean the same later.
-    for (name, source) in [("message", Source::Runtime), ("nodes", Source::mcp("files"))] {
+    for (name, source) in [("message", Source::Runtime), ("delegate", Source::mcp("files"))] {
         let error = toolkit.register(tool(name, &source)).expect_err("it is planned");
         assert!(matches!(error, RegisterError::Planned { .. }), "{error}");
         assert!(

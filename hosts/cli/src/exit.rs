@@ -56,7 +56,9 @@ impl Exit {
             Self::InvalidArguments => "the arguments do not fit the tool",
             Self::Denied => "the tool or the call is denied",
             Self::CannotStart => "the toolkit cannot start",
-            Self::Configuration => "the gateway cannot start before its configuration is changed",
+            Self::Configuration => {
+                "the gateway, or this device as a node, cannot start before its configuration or pairing is changed"
+            }
             Self::TimedOut => "the call took too long",
             Self::HungUp => "the call was cancelled by SIGHUP",
             Self::Quit => "the call was cancelled by SIGQUIT",

@@ -3,6 +3,7 @@
 mod asks;
 mod backups;
 mod log;
+mod nodes;
 mod operate;
 mod reach;
 mod serve;
@@ -22,6 +23,7 @@ pub(crate) enum GatewayRequest {
     Serve(serve::ServeRequest),
     Operate(operate::OperateRequest),
     Asks(asks::AsksRequest),
+    Nodes(nodes::NodesRequest),
     Token(tokens::TokenRequest),
     Backup(backups::BackupRequest),
     Unit(unit::UnitRequest),
@@ -35,6 +37,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommands(operate::commands())
         .subcommands(asks::commands())
+        .subcommand(nodes::command())
         .subcommand(tokens::command())
         .subcommands(backups::commands())
         .subcommands(unit::commands())
@@ -46,6 +49,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<GatewayRequest, Stop> 
     };
     Ok(match name.as_str() {
         "asks" | "approve" | "deny" => GatewayRequest::Asks(asks::request(&name, &mut matches)?),
+        "nodes" => GatewayRequest::Nodes(nodes::request(&mut matches)?),
         "token" => GatewayRequest::Token(tokens::request(&mut matches)?),
         "backup" | "restore" => GatewayRequest::Backup(backups::request(&name, &mut matches)?),
         "install" | "uninstall" => GatewayRequest::Unit(unit::request(&name, &mut matches)),
@@ -59,6 +63,7 @@ impl RunAtOnce for GatewayRequest {
             Self::Serve(request) => serve::run(request, start, console),
             Self::Operate(request) => operate::run(request, &start, console),
             Self::Asks(request) => asks::run(request, &start, console),
+            Self::Nodes(request) => nodes::run(request, &start, console),
             Self::Token(request) => tokens::run(request, &start, console),
             Self::Backup(request) => backups::run(request, &start, console),
             Self::Unit(request) => unit::run(*request, &start, console),

@@ -63,7 +63,7 @@
 //! | 4 | the arguments do not fit the tool |
 //! | 5 | the tool or the call is denied |
 //! | 6 | the toolkit cannot start |
-//! | 78 | the gateway cannot start before its configuration is changed |
+//! | 78 | the gateway, or this device as a node, cannot start before its configuration or pairing is changed |
 //! | 124 | the call took too long |
 //! | 129 | the call was cancelled by SIGHUP |
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
@@ -90,7 +90,7 @@
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
 //! Context Protocol, and brings in the tools of its servers; `http` serves the tools over HTTP; `agent` gives tasks to a model, talks with it, and serves it to editors; `gateway` shows when
-//! scheduled jobs are due. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
+//! scheduled jobs are due; `node` lets a gateway use this device. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 #[cfg(feature = "agent")]
 mod acp;
@@ -129,6 +129,8 @@ mod matched;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod new;
+#[cfg(feature = "node")]
+mod node;
 mod options;
 mod parameter_type;
 mod permission;
@@ -143,6 +145,8 @@ mod sessions;
 mod shape;
 mod signals;
 mod subcommand;
+#[cfg(any(feature = "gateway", feature = "node"))]
+mod systemd;
 #[cfg(any(feature = "http", feature = "mcp"))]
 mod tokens;
 mod trust;

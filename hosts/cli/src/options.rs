@@ -29,6 +29,8 @@ use crate::matched::text;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::new;
+#[cfg(feature = "node")]
+use crate::node;
 use crate::permission;
 use crate::schema;
 #[cfg(feature = "gateway")]
@@ -163,6 +165,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
         command: |_| gateway::command(),
         request: |matches| Ok(at_once(gateway::request(matches)?)),
     },
+    #[cfg(feature = "node")]
+    Subcommand { command: |_| node::command(), request: |matches| Ok(at_once(node::request(matches)?)) },
     #[cfg(feature = "gateway")]
     Subcommand { command: |_| cron::command(), request: |matches| Ok(at_once(cron::request(matches)?)) },
 ];

@@ -85,7 +85,7 @@ async fn make_part(store: &Store, transcripts: &Path, part: &Path) -> Result<(),
 
 /// Puts a backup in the place of the store and the transcripts in a data directory, which no gateway uses. What is there is moved into a directory
 /// in it, whose path is returned. Everything that the backup had not sent becomes `unknown`, and runs that were under way end as failed: both
-/// may have happened since. Questions and all tokens are gone: they may have been answered or revoked since. The next start makes a token for the owner.
+/// may have happened since. Questions, all tokens and all nodes are gone: they may have been answered or revoked since. The next start makes a token for the owner.
 ///
 /// If the process ends meanwhile, no gateway starts with the data directory before this was done again.
 ///

@@ -86,6 +86,15 @@ pub(crate) struct Joined {
     pub(crate) is_resumed: bool,
 }
 
+/// Why a client is not let in.
+#[derive(Debug)]
+pub(crate) enum JoinError {
+    /// Later it may be.
+    Busy(String),
+    /// It comes back, and names other sessions than it had.
+    OtherSessions,
+}
+
 impl Clients {
     /// The clients of a gateway with this store. Their tools are those of [`servers`](Self::servers).
     pub fn new(store: Store, limits: ClientLimits) -> Self {
@@ -128,23 +137,27 @@ impl Clients {
     /// # Errors
     ///
     /// The person has too many clients, or one of this name by another token; or the gateway has not begun.
-    pub(crate) fn join(&self, hello: Hello) -> Result<Joined, String> {
-        let at_work = self.0.at_work.get().ok_or("the gateway begins; try again later")?;
+    pub(crate) fn join(&self, hello: Hello) -> Result<Joined, JoinError> {
+        let busy = |reason: String| JoinError::Busy(reason);
+        let at_work = self.0.at_work.get().ok_or_else(|| busy("the gateway begins; try again later".to_owned()))?;
         let mut resume = match &hello.resume {
             Some(resume) => resume.clone(),
-            None => new_resume_id()?,
+            None => new_resume_id().map_err(busy)?,
         };
         let person = hello.access.person.name().to_owned();
         let mut digest = digest_of(&person, &resume);
         let mut links = self.0.links();
         match links.get(&digest) {
             Some(link) if !link.has_ended() => {
+                if *link.sessions() != hello.sessions {
+                    return Err(JoinError::OtherSessions);
+                }
                 link.set_access(hello.access);
                 return Ok(Joined { link: Arc::clone(link), resume, is_resumed: true });
             }
             // Its calls are about to end: those of the new link are not among them.
             Some(_) => {
-                resume = new_resume_id()?;
+                resume = new_resume_id().map_err(busy)?;
                 digest = digest_of(&person, &resume);
             }
             None => {}
@@ -152,14 +165,17 @@ impl Clients {
         let max = self.0.limits.max_clients;
         let of_person = |link: &&Arc<Link>| link.person() == person && !link.has_ended();
         if links.values().filter(of_person).count() >= max {
-            return Err(format!("{max} clients of you are connected, the limit; close one of them"));
+            return Err(busy(format!("{max} clients of you are connected, the limit; close one of them")));
         }
         // Rules name a client by its name.
         let is_anothers = |link: &&Arc<Link>| {
             of_person(link) && link.name() == hello.name && link.token() != hello.access.token()
         };
         if links.values().any(|link| is_anothers(&link)) {
-            return Err(format!("a client by another token has the name `{}`; take another one", hello.name));
+            return Err(busy(format!(
+                "a client by another token has the name `{}`; take another one",
+                hello.name
+            )));
         }
         let (link, ends) = Link::new(digest.clone(), hello, &self.0.limits);
         let link = Arc::new(link);

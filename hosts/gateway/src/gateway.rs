@@ -32,15 +32,16 @@ use toolkit_serve::axum::Router;
 use crate::address_file::AddressFile;
 use crate::http::{self, About, HttpState, ToolRoutes};
 use crate::measured::Measured;
-use crate::settings::{GatewaySettings, SessionSettings, TlsFiles};
+use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Outbox, People, Questions, Schedules,
+    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Nodes, Outbox, People, Questions, Schedules,
     SendChannel, SessionTools, Sessions, SessionsOptions,
 };
 use agents::ConfiguredAgents;
 use directory::HostDirectory;
 use listening::Listening;
+use others::OwnersTools;
 use persons_tools::CallersOfPeople;
 use process::Process;
 use services::Services;
@@ -129,6 +130,7 @@ pub struct Gateway {
     /// Cancelled when an agent asks it to restart.
     restart_asked: CancellationToken,
     _upkeep: AbortOnDropHandle<()>,
+    _expiry: AbortOnDropHandle<()>,
 }
 
 impl Gateway {
@@ -159,7 +161,7 @@ impl Gateway {
         }
         let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
         store.set_budgets(budgets);
-        let started = Self::start_on(store.clone(), load, host, options, (listen_on, settings.tls)).await;
+        let started = Self::start_on(store.clone(), load, host, options, (listen_on, settings)).await;
         if started.is_err() {
             // The directory is free for another try.
             store.close().await;
@@ -172,11 +174,11 @@ impl Gateway {
         load: LoadOptions,
         host: impl FnOnce(LoadOptions) -> HostBuilder,
         options: GatewayOptions,
-        (listen_on, tls): (SocketAddr, Option<TlsFiles>),
+        (listen_on, first_settings): (SocketAddr, GatewaySettings),
     ) -> Result<Self, GatewayError> {
         let data_dir = load.data_dir_path().ok_or(GatewayError::NoDataDirectory)?.to_owned();
         // Before anything runs: where the port is taken, nothing has begun.
-        let listening = Listening::bind(listen_on, tls.as_ref()).await?;
+        let listening = Listening::bind(listen_on, &first_settings).await?;
         let (address, local_address) = (listening.address, listening.local_address);
         let address_file = AddressFile::write(&data_dir, local_address).map_err(GatewayError::AddressFile)?;
 
@@ -188,12 +190,16 @@ impl Gateway {
             (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
         let clients = Clients::new(store.clone(), options.clients);
+        let nodes = Nodes::open(store.clone(), &data_dir).await.map_err(GatewayError::Key)?;
         let state = Arc::default();
+        let owners_tools = OwnersTools::default();
         let services = Services {
             store: store.clone(),
             questions: questions.clone(),
             session_tools: session_tools.clone(),
             clients: clients.clone(),
+            owners_tools: owners_tools.clone(),
+            nodes: nodes.clone(),
             process: Process::new(store.clone(), Arc::clone(&state), restart_asked.clone()),
             state,
         };
@@ -204,13 +210,19 @@ impl Gateway {
         let of_sessions = SessionSettings::of(&host.configuration());
 
         let people = People::open(store.clone(), &settings.agent).await?;
+        let expiring = people.clone();
         let mut channels = options.channels;
         channels.push(Arc::new(LocalChannel));
         let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
         questions.begin().await.map_err(GatewayError::Store)?;
         // From here on runs go on: nothing that follows fails, but for the schedules.
         let agents =
-            Arc::new(ConfiguredAgents::new(Arc::clone(&host), data_dir.clone(), session_tools.clone()));
+            Arc::new(ConfiguredAgents::new(
+                Arc::clone(&host),
+                data_dir.clone(),
+                (session_tools.clone(), owners_tools.clone()),
+                store.clock().now(),
+            ));
         let of_agents = Arc::clone(&agents);
         let of_agents = move |session: &SessionRecord| of_agents.agent(session);
         let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;
@@ -218,6 +230,7 @@ impl Gateway {
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
         clients.begin(host.toolkit(), &sessions, shutdown.clone());
+        nodes.begin(host.toolkit(), shutdown.clone());
         let agents_of_tools = Arc::clone(&agents);
         let jobs = ConfiguredTools::new(agents, store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
@@ -236,7 +249,7 @@ impl Gateway {
         follow(&http_state, &host);
         let tool_routes = ToolRoutes {
             toolkit: host.toolkit().clone(),
-            tools: Arc::new(CallersOfPeople::new(agents_of_tools)),
+            tools: Arc::new(CallersOfPeople::new(agents_of_tools, owners_tools)),
             hosts: hosts(&settings, address),
             origins: settings.origins.clone(),
             clients: clients.clone(),
@@ -244,7 +257,8 @@ impl Gateway {
         };
         let more = Router::new()
             .merge(http::asks(http_state.clone(), questions))
-            .merge(http::clients(http_state.clone(), clients.clone()))
+            .merge(http::clients_and_nodes(http_state.clone(), clients, nodes.clone()))
+            .merge(http::nodes(nodes))
             .merge(http::tools(http_state.clone(), tool_routes))
             .merge(http::operation(http_state.clone(), stop_asked.clone()));
         let service = service(&http_state, more, &settings, address);
@@ -262,6 +276,7 @@ impl Gateway {
             stop_asked,
             restart_asked,
             _upkeep: AbortOnDropHandle::new(tokio::spawn(upkeep::clean_up(store))),
+            _expiry: AbortOnDropHandle::new(tokio::spawn(upkeep::end_expired(expiring))),
         })
     }
 

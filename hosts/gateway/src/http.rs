@@ -47,6 +47,7 @@ mod inbox;
 mod live;
 mod messages;
 mod metrics;
+mod nodes;
 mod operation;
 mod outbox;
 mod people;
@@ -65,10 +66,11 @@ pub use asks::asks;
 pub use authenticated::Authenticated;
 pub use caller::Caller;
 pub use client_address::ClientAddress;
+pub use nodes::nodes;
 pub use operation::operation;
 pub use state::{About, AgentInfo, HttpState};
 pub use tools::{PersonsTools, ToolRoutes, tools};
-pub use websocket::clients;
+pub use websocket::{clients, clients_and_nodes};
 
 use std::sync::Arc;
 

@@ -42,6 +42,7 @@ mod gateway;
 pub mod http;
 mod measured;
 mod moment;
+mod nodes;
 mod outbox;
 mod people;
 mod questions;
@@ -60,6 +61,7 @@ pub use budgets::StoredMeter;
 pub use clients::{ClientLimits, Clients};
 pub use gateway::{Gateway, GatewayError, GatewayOptions};
 pub use measured::Measured;
+pub use nodes::{GATEWAY_KEY_FILE, NodeStatus, Nodes};
 pub use outbox::{LocalChannel, Outbox, SendChannel, SendError, Sending};
 pub use people::{
     Access, LOCAL_ACCOUNT, LOCAL_CHANNEL, OWNER, OWNER_TOKEN_FILE, People, PeopleError, Person,
@@ -82,8 +84,8 @@ pub use store::{
     CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, Delivery, DeliveryCounts,
     DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId,
     FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
-    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, PersonRecord,
-    Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter,
-    SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Target,
-    TokenRecord, WaitCycle,
+    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, NodeRecord,
+    NodeState, PersonRecord, Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState,
+    SendStored, SessionFilter, SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError,
+    StoreOptions, Target, TokenRecord, WaitCycle,
 };

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
 use toolkit_serve::Revocation;
 
 use crate::store::{NewToken, Role, Store, StoreError, TokenRecord};
@@ -86,6 +87,8 @@ struct Used {
     tokens: HashMap<String, Revocation>,
     /// One of each person's, by the person's name.
     people: HashMap<String, Revocation>,
+    /// What ends once a person is blocked, by the person's name.
+    blocked: HashMap<String, CancellationToken>,
 }
 
 /// The right by which a request is carried out.
@@ -185,7 +188,37 @@ impl People {
         }
         let Some(digest) = self.0.store.revoke_token(name.to_owned()).await? else { return Ok(false) };
         self.end_token(&digest);
+        self.end_principals().await?;
         Ok(true)
+    }
+
+    /// Ends what was begun with tokens that have expired. Done now and then, since they expire without a word.
+    pub(crate) async fn end_expired(&self) -> Result<(), StoreError> {
+        let used: Vec<String> = self.used().tokens.keys().cloned().collect();
+        let mut has_ended = false;
+        for digest in used {
+            if self.0.store.token_of_digest(digest.clone()).await?.is_none() {
+                self.end_token(&digest);
+                has_ended = true;
+            }
+        }
+        if has_ended { self.end_principals().await } else { Ok(()) }
+    }
+
+    /// Ends what belongs to people who have no token left that counts.
+    async fn end_principals(&self) -> Result<(), StoreError> {
+        let names: Vec<String> = self.used().people.keys().cloned().collect();
+        for name in names {
+            let mut has_token = false;
+            for digest in self.0.store.digests(Some(name.clone())).await? {
+                has_token = has_token || self.0.store.token_of_digest(digest).await?.is_some();
+            }
+            let mut used = self.used();
+            if !has_token && let Some(revocation) = used.people.remove(&name) {
+                revocation.revoke_principal();
+            }
+        }
+        Ok(())
     }
 
     /// Blocks a person, and ends what was begun with their tokens. Returns false if they are blocked already.
@@ -197,7 +230,15 @@ impl People {
         if let Some(revocation) = self.used().people.remove(name) {
             revocation.revoke_principal();
         }
+        if let Some(blocked) = self.used().blocked.remove(name) {
+            blocked.cancel();
+        }
         Ok(is_new)
+    }
+
+    /// Waits until a person is blocked, from now on.
+    pub(crate) fn blocked(&self, name: &str) -> impl Future<Output = ()> + Send + use<> {
+        self.used().blocked.entry(name.to_owned()).or_default().clone().cancelled_owned()
     }
 
     /// Lets a person in again. Returns false if they are not blocked.

@@ -45,6 +45,12 @@ pub fn caller_of_job(caller: Caller, job: &Job) -> Caller {
         .with_extra(FIRE, json!({ "name": fire, "job": job.id, "replyTo": job.reply_to }))
 }
 
+/// Returns the caller of tools that a person calls in a session without its agent: the services of this crate do not mistake the call for one of the
+/// run in flight there. Calls of another process have other names.
+pub(crate) fn caller_outside_of_runs(caller: Caller, session: &SessionKey, process: &str) -> Caller {
+    caller_in(caller, session).with_extra(FIRE, json!({ "name": format!("direct/{process}") }))
+}
+
 /// The agents to which the run of a session delegated, the last of which calls a tool, the nearest first. A delegate without a name of its own is
 /// the agent of the session, with the limits of sub-agents.
 fn delegates(ctx: &ToolContext, session: &SessionKey) -> Vec<String> {

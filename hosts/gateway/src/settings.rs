@@ -36,7 +36,7 @@ pub struct GatewaySettings {
     /// The agent that people talk to who have no other. Default: `main`.
     pub agent: String,
     /// Tools that people other than the owner may use although they reach files, commands or notes, or have the credentials of this machine's
-    /// user: the groups `fs`, `runtime` and `memory`, `mcp` for those of MCP servers, `plugins` for those of all plugins and channels, or
+    /// user: the groups `fs`, `runtime`, `memory` and `nodes`, `mcp` for those of MCP servers, `plugins` for those of all plugins and channels, or
     /// the name of a plugin or channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others_may_use: Vec<String>,

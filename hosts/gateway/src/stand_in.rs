@@ -18,7 +18,7 @@ use crate::people::People;
 use crate::sessions::{AgentError, Sessions};
 use crate::settings::GatewaySettings;
 use crate::store::{SessionRecord, Store, StoreOptions};
-use crate::{Questions, SessionsOptions};
+use crate::{Nodes, Questions, SessionsOptions};
 
 /// The store in a data directory that no gateway uses, behind the routes of a gateway: nothing runs in it, and messages wait. It listens on a free port of this
 /// machine until it is closed.
@@ -54,10 +54,12 @@ impl StandIn {
         let agents = agent_names(&configuration).into_iter();
         let agents = agents.map(|id| AgentInfo { id, description: None, model: None }).collect();
         let about = About { agents, problems: vec!["no gateway runs".to_owned()], ..About::default() };
+        let nodes = Nodes::open(store.clone(), &data_dir).await.map_err(GatewayError::Key)?;
         let shutdown = CancellationToken::new();
         let state = HttpState::new(sessions, people, transcripts, about, shutdown.clone());
         let more = Router::new()
             .merge(http::asks(state.clone(), questions))
+            .merge(http::nodes(nodes))
             .merge(http::operation(state.clone(), CancellationToken::new()));
         let serving = toolkit_serve::serve(listener, http::service_with(state, more), shutdown.clone());
         let serving = tokio::spawn(async move {

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, linkat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
@@ -30,6 +31,8 @@ const MAX_NAME_BYTES: usize = 100;
 const MAX_OF_NAME: usize = 100;
 /// Begins the names of files that are not whole.
 const UNFINISHED: &str = ".upload-";
+/// Age at which one is left over from a process that was killed.
+const LEFT_OVER: Duration = Duration::from_hours(1);
 
 /// A file in the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,6 +129,7 @@ impl Uploads {
     /// Stores a file, under its name or the name with a number: no file is replaced. Returns it with the SHA-256 of its content.
     pub(crate) fn save(&self, name: &str, content: &[u8]) -> Result<(Upload, String), UploadError> {
         check_name(name)?;
+        self.remove_left_over()?;
         let there = self.list()?;
         if there.len() >= MAX_FILES {
             return Err(UploadError::Full(format!("{MAX_FILES} files were uploaded already, the limit")));
@@ -158,6 +162,22 @@ impl Uploads {
             }
         }
         Err(UploadError::Full(format!("{MAX_OF_NAME} files have this name already")))
+    }
+
+    /// Removes files that a killed process has left.
+    fn remove_left_over(&self) -> Result<(), UploadError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        for entry in Dir::read_from(&self.0)?.take(MAX_LOOKED_AT) {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if name.starts_with(UNFINISHED)
+                && let Some(upload) = self.upload(name)?
+                && Duration::from_millis(upload.changed_at.0.unsigned_abs()) + LEFT_OVER < now
+            {
+                let _ = unlinkat(&self.0, name, AtFlags::empty());
+            }
+        }
+        Ok(())
     }
 
     /// Removes a file. Returns false if it is not there.
@@ -200,10 +220,15 @@ fn numbered(name: &str, number: usize) -> String {
     if number == 1 {
         return name.to_owned();
     }
-    match name.rsplit_once('.') {
-        Some((stem, extension)) => format!("{stem}-{number}.{extension}"),
-        None => format!("{name}-{number}"),
-    }
+    let (stem, rest) = match name.rsplit_once('.') {
+        Some((stem, extension)) => (stem, format!("-{number}.{extension}")),
+        None => (name, format!("-{number}")),
+    };
+    // A name that is too long could not be removed.
+    let room = MAX_NAME_BYTES.saturating_sub(rest.len());
+    let stem = &stem[..stem.floor_char_boundary(room)];
+    // An extension without room for a stem is none.
+    if stem.is_empty() { format!("upload-{number}") } else { format!("{stem}{rest}") }
 }
 
 #[cfg(test)]
@@ -221,6 +246,18 @@ mod tests {
         assert_eq!(save("a.txt", "1"), "a.txt");
         assert_eq!(save("a.txt", "22"), "a-2.txt");
         assert_eq!((save("b", "3"), save("b", "3")), ("b".to_owned(), "b-2".to_owned()));
+        let long = format!("{}.txt", "ä".repeat(48));
+        for number in 1..=12 {
+            let name = save(&long, "x");
+            assert!(name.len() <= MAX_NAME_BYTES && name.ends_with(".txt") && (number > 1) == name.contains('-'));
+            assert!(number % 2 == 0 || uploads.remove(&name).expect("removed"), "{name}");
+        }
+        for left in uploads.list().expect("listed").iter().filter(|upload| upload.name.starts_with('ä')) {
+            assert!(uploads.remove(&left.name).expect("removed"));
+        }
+        let only_extension = format!("a.{}", "b".repeat(MAX_NAME_BYTES - 2));
+        assert_eq!([save(&only_extension, "1"), save(&only_extension, "1")], [only_extension.clone(), "upload-2".to_owned()]);
+        assert!(uploads.remove(&only_extension).expect("removed") && uploads.remove("upload-2").expect("removed"));
         let (upload, digest) = uploads.save("ünïcode ?.txt", b"abc").expect("saved");
         assert_eq!(upload.path, "uploads/ünïcode ?.txt");
         assert_eq!(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -1,6 +1,7 @@
 //! The client: tools of servers elsewhere as tools of a toolkit.
 
 mod asked;
+mod attached_calls;
 mod base64;
 mod bounded;
 mod call;
@@ -47,6 +48,7 @@ mod tools;
 mod unreadable;
 mod visible;
 
+pub use attached_calls::AttachedCalls;
 pub use deferred::{DeferredCall, DeferredCalls};
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, forget_sign_ins};

@@ -50,8 +50,8 @@ mod turns;
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
-    Attached, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram, Sampling,
-    SamplingAnswer, ServerState, ServerStatus, SessionServer, SessionServers, project_programs,
+    Attached, AttachedCalls, ClientOptions, DeferredCall, DeferredCalls, McpServers, ProjectProgram,
+    Sampling, SamplingAnswer, ServerState, ServerStatus, SessionServer, SessionServers, project_programs,
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
@@ -60,7 +60,7 @@ pub use settings::{
     McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
     McpUrl,
 };
-pub use stdio::{ServeError, serve_stdio, serve_stdio_with};
+pub use stdio::{ServeError, serve_lines, serve_stdio, serve_stdio_with};
 #[cfg(feature = "http")]
 pub use toolkit_serve::{AtPath, Bearer, ClientTokens, Cors, at_path, new_token, serve as serve_http};
 pub use toolkit_serve::{Connection, Principal, Revocation};

@@ -19,6 +19,7 @@ use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use toolkit::{Caller, Toolkit};
 
 /// The reason for which a client cannot be served.
@@ -69,12 +70,47 @@ pub async fn serve_stdio_with(
     caller: Caller,
     options: ServerOptions,
 ) -> Result<(), ServeError> {
+    let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
+    serve_over(toolkit, caller, options, (input, output), move || reader.is_gone()).await
+}
+
+/// Serves one client as [`serve_stdio_with`] does, over two streams that the host has, with a message on each line. Nothing is done to the standard
+/// streams of the process.
+///
+/// # Errors
+///
+/// As [`serve_stdio`].
+pub async fn serve_lines<R, W>(
+    toolkit: Toolkit,
+    caller: Caller,
+    options: ServerOptions,
+    read: R,
+    write: W,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    serve_over(toolkit, caller, options, (read, write), || false).await
+}
+
+/// Serves one client over two streams. `is_gone` returns true once the client reads no answers any more.
+async fn serve_over<R, W>(
+    toolkit: Toolkit,
+    caller: Caller,
+    options: ServerOptions,
+    (input, output): (R, W),
+    is_gone: impl Fn() -> bool + Send + Sync + 'static,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let limits = Limits { max_in_flight: options.max_in_flight.max(1), read_within: options.read_within };
     // The end of this client ends no other.
     let shutdown = options.shutdown.child_token();
     let server = ToolServer::with_options(toolkit, caller, options);
-    let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
-    let lines = InFlight::new(Lines::new(input, output), limits, move || reader.is_gone());
+    let lines = InFlight::new(Lines::new(input, output), limits, is_gone);
     let unread = lines.unread();
     let transport = Opening { transport: lines, begun: false };
     let running = match Box::pin(server.serve_with_ct(transport, shutdown)).await {

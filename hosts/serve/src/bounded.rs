@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::request_body::{BodyLimits, whole};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::Full;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ impl<S> Bounded<S> {
         Self { body, ..self }
     }
 
-    /// Sets other limits of the bodies at one path, for larger ones, and how many of these are in memory at once: of all, and of one principal or
+    /// Sets other limits of the bodies of `POST` at one path, for larger ones, and how many of these are in memory at once: of all, and of one principal or
     /// connection.
     #[must_use]
     pub fn larger_body(self, path: &'static str, body: BodyLimits, all: usize, each: usize) -> Self {
@@ -99,7 +99,8 @@ where
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let (requests, streams) = (Arc::clone(&self.requests), Arc::clone(&self.streams));
-        let larger = self.larger.clone().filter(|(path, ..)| *path == request.uri().path());
+        let is_larger = |path: &str| request.method() == Method::POST && path == request.uri().path();
+        let larger = self.larger.clone().filter(|(path, ..)| is_larger(path));
         let (limits, large) = match larger {
             Some((_, limits, large)) => (limits, Some(large)),
             None => (self.body, None),

@@ -22,6 +22,8 @@
 #[cfg(feature = "http")]
 mod addressed;
 #[cfg(feature = "http")]
+mod addresses;
+#[cfg(feature = "http")]
 mod bearer;
 #[cfg(feature = "http")]
 mod body;

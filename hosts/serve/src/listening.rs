@@ -1,5 +1,6 @@
 //! Accepts and serves connections, up to a maximum number, until shutdown.
 
+use crate::addresses::Addresses;
 use crate::connection::Connection;
 use crate::upgrades::Upgrades;
 use http::{Request, Response};
@@ -34,6 +35,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct ServeOptions {
     /// Maximum number of connections at once, upgraded ones included; further ones wait. 1,024 by default.
     pub max_connections: usize,
+    /// Maximum number of connections at once from one address, or one network of IPv6 with a prefix of 64 bits; further ones are closed. 256 by
+    /// default. Connections from this machine have no such limit, since all of its programs, and a proxy there, share an address.
+    pub max_of_address: usize,
     /// Time limit for the head of a request; 10 seconds by default.
     pub head_within: Duration,
     /// Time for pending answers and upgraded connections to finish at shutdown; 5 seconds by default.
@@ -44,6 +48,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             max_connections: 1_024,
+            max_of_address: 256,
             head_within: Duration::from_secs(10),
             end_within: Duration::from_secs(5),
         }
@@ -141,6 +146,7 @@ where
     A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
     let room = Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)));
+    let addresses = Addresses::new(options.max_of_address);
     let mut connections = JoinSet::new();
     let tasks = TaskTracker::new();
     // Cancelled when this function ends, also if its future is dropped.
@@ -167,8 +173,12 @@ where
                 continue;
             }
         };
+        let Some(of_address) = addresses.enter(peer.ip()) else {
+            tracing::debug!(%peer, "a connection was closed: its address has as many as it may");
+            continue;
+        };
         let _ = stream.set_nodelay(true);
-        let upgrades = Upgrades::new(shutdown.clone(), stopped.clone(), tasks.clone(), place);
+        let upgrades = Upgrades::new(shutdown.clone(), stopped.clone(), tasks.clone(), (place, of_address));
         let connection = Connection::accepted(upgrades.clone(), peer);
         let service = OfConnection { inner: service.clone(), connection: connection.clone() };
         let shutdown = shutdown.clone();

@@ -1,9 +1,13 @@
 //! Connections that became something else than HTTP: they count as connections, and end with the server.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use crate::addresses::OfAddress;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// The place of a connection among all, and among those of its address.
+type Place = (OwnedSemaphorePermit, OfAddress);
 
 /// The part of the listener that an upgraded connection takes over. Without a listener, its tasks count nowhere.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +17,7 @@ pub(crate) struct Upgrades {
     stopped: CancellationToken,
     tasks: TaskTracker,
     /// The place among the connections, until the connection has ended or is taken over.
-    place: Arc<Mutex<Option<Arc<OwnedSemaphorePermit>>>>,
+    place: Arc<Mutex<Option<Arc<Place>>>>,
 }
 
 impl Upgrades {
@@ -21,7 +25,7 @@ impl Upgrades {
         shutdown: CancellationToken,
         stopped: CancellationToken,
         tasks: TaskTracker,
-        place: OwnedSemaphorePermit,
+        place: Place,
     ) -> Self {
         Self { shutdown, stopped, tasks, place: Arc::new(Mutex::new(Some(Arc::new(place)))) }
     }

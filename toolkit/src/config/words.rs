@@ -17,7 +17,7 @@ use toolkit_core::schema::resolve;
 /// The prefix of the variables.
 const PREFIX: &str = "TOOLKIT_";
 /// Variables with the prefix that are no keys of the configuration.
-const RESERVED: [&str; 3] = ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_LOG"];
+const RESERVED: [&str; 4] = ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_NODE_DIR", "TOOLKIT_LOG"];
 /// The prefix of variables of tests.
 const OF_TESTS: &str = "TOOLKIT_TEST_";
 

@@ -6,17 +6,19 @@ use crate::fixture;
 
 use fixture::{Run, command, finish};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use toolkit_loopback::{Answer, Loopback};
 
 /// A server that gives these answers, and its workspace.
 pub(crate) struct Bench {
     pub(crate) server: Loopback,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
     pub(crate) directory: tempfile::TempDir,
 }
 
@@ -53,10 +55,11 @@ impl Bench {
         Self::with(answers, "").await
     }
 
-    async fn with(answers: impl IntoIterator<Item = Answer>, further: &str) -> Self {
-        let answers = Mutex::new(answers.into_iter().collect::<std::collections::VecDeque<_>>());
+    pub(crate) async fn with(answers: impl IntoIterator<Item = Answer>, further: &str) -> Self {
+        let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
+        let next = Arc::clone(&answers);
         let server = Loopback::start(move |_| {
-            answers.lock().unwrap().pop_front().unwrap_or_else(|| Answer::json(400, &json!({})))
+            next.lock().unwrap().pop_front().unwrap_or_else(|| Answer::json(400, &json!({})))
         })
         .await;
         let directory = tempfile::tempdir().unwrap();
@@ -69,7 +72,12 @@ impl Bench {
         );
         fs::write(directory.path().join("user/toolkit.json5"), config).unwrap();
         fs::write(directory.path().join("work/notes.txt"), "remember the milk\n").unwrap();
-        Self { server, directory }
+        Self { server, answers, directory }
+    }
+
+    /// Adds answers of the model.
+    pub(crate) fn answer(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.answers.lock().unwrap().extend(answers);
     }
 
     fn command(&self, args: &[&str]) -> Command {

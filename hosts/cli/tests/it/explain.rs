@@ -77,7 +77,7 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let user = tempfile::tempdir().unwrap();
     std::fs::write(
         user.path().join("toolkit.json5"),
-        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodes'] } },\n  },\n}\n",
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'message'] } },\n  },\n}\n",
     )
     .unwrap();
     let run = |args: &[&str]| {
@@ -95,13 +95,13 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
 
     // Of a tool that is to come, too.
-    let kid = run(&["explain", "tool", "nodes", "--agent", "kid"]);
+    let kid = run(&["explain", "tool", "message", "--agent", "kid"]);
     assert!(kid.code == 5 && kid.err.is_empty(), "{kid:?}");
     assert_eq!(
         kid.out.lines().next().unwrap(),
-        "nodes is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        "message is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
     );
-    let json = run(&["explain", "tool", "nodes", "--agent", "kid", "-o", "json"]);
+    let json = run(&["explain", "tool", "message", "--agent", "kid", "-o", "json"]);
     let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
@@ -111,9 +111,6 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert!(anybody.out.starts_with(
         "message is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
     ));
-    // A tool that is to come is no mistake in a list.
-    let nodes = run(&["explain", "tool", "nodes"]);
-    assert!(nodes.code == 3 && nodes.out.starts_with("nodes is not linked into this program;"), "{nodes:?}");
     assert!(run(&["explain", "tool", "nodez"]).fails(3).contains("there is no tool `nodez`"));
 }
 

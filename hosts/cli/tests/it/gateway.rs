@@ -6,6 +6,7 @@
 #[cfg(target_os = "linux")]
 mod faults;
 mod jobs;
+mod nodes;
 
 use crate::agent::{Bench, call, chunks};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use toolkit::{ToolContext, ToolError};
 use toolkit_mcp::{DeferredCall, DeferredCalls};
 
@@ -57,10 +57,25 @@ impl Deferring {
             within: self.within,
             job: calling_job(ctx),
         };
-        let (id, is_known) = self.store.begin_client_call(call).await.map_err(of_store)?;
+        let (id, is_known) = begun(self.store.clone(), call).await?;
         self.deferred.notify_one();
         Ok(DeferredCall { id, is_known })
     }
+}
+
+/// Notes a call. If nobody waits for that any more once it is stored, it is forgotten: its call was told that it had ended.
+async fn begun(store: Store, call: NewClientCall) -> Result<(String, bool), ToolError> {
+    let (tell, told) = oneshot::channel();
+    tokio::spawn(async move {
+        let begun = store.begin_client_call(call).await;
+        if let Err(Ok((id, false))) = tell.send(begun)
+            && let Err(error) = store.forget_client_call(id).await
+        {
+            tracing::error!(%error, "a deferred call that was cancelled cannot be forgotten");
+        }
+    });
+    let ended = || ToolError::unavailable("the gateway stops");
+    told.await.map_err(|_| ended())?.map_err(of_store)
 }
 
 impl DeferredCalls for Deferring {

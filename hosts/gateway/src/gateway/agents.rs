@@ -19,7 +19,8 @@ use crate::sessions::{AgentError, Agents};
 use crate::Person;
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
-use crate::{LOCAL_CHANNEL, SessionTools, caller_in};
+use crate::session_tools::caller_outside_of_runs;
+use crate::{LOCAL_CHANNEL, Moment, SessionKey, SessionTools, caller_in};
 
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
@@ -27,12 +28,21 @@ pub(super) struct ConfiguredAgents {
     data_dir: PathBuf,
     tools: SessionTools,
     runtime: Handle,
+    owners_tools: OwnersTools,
+    /// Names this process, among those before and after it.
+    process: String,
 }
 
 impl ConfiguredAgents {
     /// Must be called within a tokio runtime.
-    pub(super) fn new(host: Arc<Host>, data_dir: PathBuf, tools: SessionTools) -> Self {
-        Self { host, data_dir, tools, runtime: Handle::current() }
+    pub(super) fn new(
+        host: Arc<Host>,
+        data_dir: PathBuf,
+        (tools, owners_tools): (SessionTools, OwnersTools),
+        started_at: Moment,
+    ) -> Self {
+        let process = format!("{}/{}", started_at.0, std::process::id());
+        Self { host, data_dir, tools, runtime: Handle::current(), owners_tools, process }
     }
 
     /// Returns the caller of a session.
@@ -60,10 +70,17 @@ impl ConfiguredAgents {
     /// Returns the caller of tools that a person calls without an agent, as the agent has it in the person's own session. The owner's rights come with
     /// a token of the owner's role alone.
     pub(super) fn caller_of_person(&self, person: &Person, agent: &str) -> Result<Caller, AgentError> {
-        let key = person.main_session(agent).map_err(|error| AgentError(error.to_string()))?;
+        // A lesser token of the owner has no part in the owner's session, whose tools have the owner's rights.
+        let key = if person.is_manager() {
+            person.main_session(agent)
+        } else {
+            SessionKey::person(agent, person.name())
+        };
+        let key = key.map_err(|error| AgentError(error.to_string()))?;
         let session = SessionRecord::unbegun(key, person.name());
         self.check_agents(&session)?;
-        self.caller_with(&session, person.is_manager())
+        let caller = self.caller_with(&session, person.is_manager())?;
+        Ok(caller_outside_of_runs(caller, &session.key, &self.process))
     }
 
     fn caller_with(&self, session: &SessionRecord, is_owner: bool) -> Result<Caller, AgentError> {
@@ -101,7 +118,7 @@ impl Agents for ConfiguredAgents {
         let mut agent = agent.in_any_workspace();
         if !is_owners(session) {
             agent = agent.without_instructions_of_user();
-            let tools = OwnersTools::but_for(&GatewaySettings::of(&self.host.configuration()).others_may_use);
+            let tools = self.owners_tools.clone();
             agent = agent.tools(move |tool| tools.admit(tool));
         }
         agent = match session.thinking.as_deref() {

@@ -72,6 +72,9 @@ pub enum GatewayError {
     /// The tokens cannot be used.
     #[error(transparent)]
     People(#[from] PeopleError),
+    /// The key that nodes know cannot be used.
+    #[error(transparent)]
+    Key(toolkit_node::KeyError),
     /// A client of it cannot be made.
     #[error(transparent)]
     Client(ClientError),

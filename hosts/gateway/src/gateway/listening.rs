@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use toolkit_serve::{Tls, serve};
+use toolkit_serve::{ServeOptions, Tls, serve, serve_with};
 
 use super::error::GatewayError;
 use crate::http;
@@ -20,6 +20,7 @@ pub(super) struct Listening {
     listener: TcpListener,
     /// With TLS, and a listener for programs of this machine, which know no name that the certificate is for.
     tls: Option<(Tls, TcpListener)>,
+    is_behind_proxy: bool,
 }
 
 /// Refuses an address that other machines reach, unless TLS is configured or a proxy does it.
@@ -38,27 +39,37 @@ pub(super) fn check(address: SocketAddr, settings: &GatewaySettings) -> Result<(
 }
 
 impl Listening {
-    pub(super) async fn bind(listen_on: SocketAddr, tls: Option<&TlsFiles>) -> Result<Self, GatewayError> {
-        let tls = tls.map(|files| Tls::from_files(&files.certificate, &files.key));
+    pub(super) async fn bind(
+        listen_on: SocketAddr,
+        settings: &GatewaySettings,
+    ) -> Result<Self, GatewayError> {
+        let is_behind_proxy = settings.behind_proxy;
+        let tls = settings.tls.as_ref().map(|files| Tls::from_files(&files.certificate, &files.key));
         let tls = tls.transpose().map_err(|reason| GatewayError::Tls { reason })?;
         let cannot_listen = |reason| GatewayError::Address { address: listen_on, reason };
         let (listener, address) = bound(listen_on).await.map_err(cannot_listen)?;
         let Some(tls) = tls else {
-            return Ok(Self { address, local_address: address, listener, tls: None });
+            return Ok(Self { address, local_address: address, listener, tls: None, is_behind_proxy });
         };
         let (local, local_address) =
             bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.map_err(cannot_listen)?;
-        Ok(Self { address, local_address, listener, tls: Some((tls, local)) })
+        Ok(Self { address, local_address, listener, tls: Some((tls, local)), is_behind_proxy })
     }
 
     /// Serves until `shutdown` is cancelled.
     pub(super) fn serve(self, service: http::Service, shutdown: CancellationToken) -> JoinHandle<()> {
-        let Self { listener, tls, .. } = self;
+        let Self { listener, tls, is_behind_proxy, .. } = self;
+        let mut options = ServeOptions::default();
+        if is_behind_proxy {
+            // All connections come from the proxy.
+            options.max_of_address = options.max_connections;
+        }
         tokio::spawn(async move {
             let ended = match tls {
-                None => serve(listener, service, shutdown).await,
+                None => serve_with(listener, service, shutdown, options).await,
                 Some((tls, local)) => {
-                    let with_tls = serve(tls.listener(listener), service.clone(), shutdown.clone());
+                    let listener = tls.listener(listener);
+                    let with_tls = serve_with(listener, service.clone(), shutdown.clone(), options);
                     tokio::try_join!(with_tls, serve(local, service, shutdown)).map(|_| ())
                 }
             };

@@ -1,14 +1,18 @@
 //! The tools of people other than the owner.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::json;
 use toolkit::descriptor::Source;
 use toolkit::inspection::{Inspecting, Inspection, Inspector, Verdict};
+use toolkit::config::Configuration;
 use toolkit::{Caller, Tool};
 
-/// Groups of tools that reach the files, commands and notes of the machine's user.
-const OF_OWNER: [&str; 3] = ["fs", "runtime", "memory"];
+use crate::settings::GatewaySettings;
+
+/// Groups of tools that reach the files, commands and notes of the machine's user, and those that reach devices.
+const OF_OWNER: [&str; 4] = ["fs", "runtime", "memory", "nodes"];
 /// The word for the tools of MCP servers, which have the credentials of the machine's user and may do anything.
 const OF_SERVERS: &str = "mcp";
 /// The word for the tools of all plugins and channels, which have these credentials, too.
@@ -22,20 +26,24 @@ pub(super) fn marked(caller: Caller, is_owner: bool) -> Caller {
 }
 
 /// Refuses tools that are the owner's alone to all other callers, also for calls that tools make themselves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct OwnersTools {
-    others_may_use: BTreeSet<String>,
+    /// Groups, plugins and channels by their names, `mcp` and `plugins`. Clones have the same.
+    others_may_use: Arc<RwLock<BTreeSet<String>>>,
 }
 
 impl OwnersTools {
-    /// All tools of this kind, but for those that others may use: groups, plugins and channels by their names, `mcp` and `plugins`.
-    pub(super) fn but_for(others_may_use: &[String]) -> Self {
-        Self { others_may_use: others_may_use.iter().cloned().collect() }
+    /// Lets others use what a configuration says, from now on. Until then they use none of these tools.
+    pub(super) fn follow(&self, configuration: &Configuration) {
+        let GatewaySettings { others_may_use, .. } = GatewaySettings::of(configuration);
+        let mut current = self.others_may_use.write().unwrap_or_else(PoisonError::into_inner);
+        *current = others_may_use.into_iter().collect();
     }
 
     /// Returns true if people other than the owner may use a tool.
     pub(super) fn admit(&self, tool: &Tool) -> bool {
-        let is_allowed = |word: &str| self.others_may_use.contains(word);
+        let others_may_use = self.others_may_use.read().unwrap_or_else(PoisonError::into_inner);
+        let is_allowed = |word: &str| others_may_use.contains(word);
         let source = match tool.source() {
             // A client's own are of the session that it is attached to.
             Source::Core | Source::Runtime | Source::Client { .. } => true,

@@ -13,7 +13,6 @@ use super::others::OwnersTools;
 use crate::Person;
 use crate::http::PersonsTools;
 use crate::sessions::AgentError;
-use crate::settings::GatewaySettings;
 use crate::store::Role;
 
 /// The callers of people, as their agents have them in their own sessions.
@@ -31,9 +30,7 @@ struct Known {
 }
 
 impl CallersOfPeople {
-    pub(super) fn new(agents: Arc<ConfiguredAgents>) -> Self {
-        let settings = GatewaySettings::of(&agents.host().configuration());
-        let of_others = OwnersTools::but_for(&settings.others_may_use);
+    pub(super) fn new(agents: Arc<ConfiguredAgents>, of_others: OwnersTools) -> Self {
         Self { agents, of_others, known: Mutex::default() }
     }
 }

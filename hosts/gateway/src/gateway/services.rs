@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use builtin_tools::automation::{GatewayService, JobService};
+use builtin_tools::nodes::NodeService;
 use builtin_tools::sessions::SessionService;
 use tokio::runtime::Handle;
 use toolkit_host::{Host, HostBuilder};
@@ -14,7 +15,7 @@ use super::process::Process;
 use crate::http::HttpState;
 use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::Store;
-use crate::{Clients, Questions, SessionTools, StoredJobs, StoredMeter};
+use crate::{Clients, Nodes, Questions, SessionTools, StoredJobs, StoredMeter};
 
 /// The services of a gateway.
 pub(super) struct Services {
@@ -22,7 +23,9 @@ pub(super) struct Services {
     pub(super) questions: Questions,
     pub(super) session_tools: SessionTools,
     pub(super) clients: Clients,
+    pub(super) nodes: Nodes,
     pub(super) process: Process,
+    pub(super) owners_tools: OwnersTools,
     /// The parts that are there once it has begun.
     pub(super) state: Arc<OnceLock<(HttpState, Arc<Host>)>>,
 }
@@ -31,7 +34,7 @@ impl Services {
     /// Builds the host. Must be called within a tokio runtime.
     pub(super) fn host(&self, host: HostBuilder) -> Result<Host, GatewayError> {
         let jobs = StoredJobs::new(self.store.clone()).with_sessions(self.session_tools.clone());
-        let reloaded = Arc::clone(&self.state);
+        let (reloaded, owners_tools) = (Arc::clone(&self.state), self.owners_tools.clone());
         let host = host
             .approver(self.questions.clone())
             .with_toolkit(|toolkit| {
@@ -43,6 +46,7 @@ impl Services {
                     .shared_service(Arc::new(jobs) as Arc<dyn JobService>)
                     .shared_service(Arc::new(self.session_tools.clone()) as Arc<dyn SessionService>)
                     .shared_service(Arc::new(self.process.clone()) as Arc<dyn GatewayService>)
+                    .shared_service(Arc::new(self.nodes.clone()) as Arc<dyn NodeService>)
                     .uses_section(GatewaySettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
                     .uses_section(BudgetSettings::SECTION)
@@ -57,12 +61,13 @@ impl Services {
                     Err(error) => tracing::error!(%error, "a changed configuration is not used"),
                 }
                 if let Some((state, host)) = reloaded.get() {
+                    owners_tools.follow(&host.configuration());
                     follow(state, host);
                 }
             })
             .prepare()?;
-        let settings = GatewaySettings::of(host.configuration());
-        let owners_tools = OwnersTools::but_for(&settings.others_may_use);
+        let owners_tools = self.owners_tools.clone();
+        owners_tools.follow(host.configuration());
         Ok(host.with_toolkit(|toolkit| toolkit.inspector("gateway", owners_tools)).build()?)
     }
 }

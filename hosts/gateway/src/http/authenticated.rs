@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use toolkit_serve::axum::body::Body;
-use toolkit_serve::axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use toolkit_serve::axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, TRANSFER_ENCODING, WWW_AUTHENTICATE};
 use toolkit_serve::axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use toolkit_serve::{Connection, Principal, Problem};
 use tower_service::Service;
@@ -74,6 +74,11 @@ where
             let path = request.uri().path();
             if OPEN.contains(&path) || (path == OF_SOCKETS && !request.headers().contains_key(AUTHORIZATION))
             {
+                // Before it is read: nobody knows whose it is.
+                if has_body(request.headers()) {
+                    let text = "a request without a token has no body";
+                    return Ok(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, text).into_response());
+                }
                 return inner.call(request).await;
             }
             let token = bearer(request.headers()).map(str::to_owned);
@@ -95,6 +100,12 @@ where
             inner.call(request).await
         })
     }
+}
+
+/// Returns true if a body follows.
+fn has_body(headers: &HeaderMap) -> bool {
+    headers.contains_key(TRANSFER_ENCODING)
+        || headers.get_all(CONTENT_LENGTH).iter().any(|length| length != "0")
 }
 
 /// The token of the one header that may have it.

@@ -1,6 +1,6 @@
 //! The address of a client, behind proxies that are known.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use toolkit_serve::axum::http::HeaderMap;
 
@@ -10,6 +10,16 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// The address of the client of a request, in its extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(pub IpAddr);
+
+impl ClientAddress {
+    /// Returns what whoever has the address has with it: of IPv6, the network with a prefix of 64 bits.
+    pub(super) fn network(self) -> IpAddr {
+        match self.0 {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (!0 << 64)).into(),
+            address => address,
+        }
+    }
+}
 
 /// Returns the address from which a request came: the other end of the connection, or, if that is a known proxy, the last address that the
 /// proxies name which is none of them. A name or a text that is no address ends the chain: the proxy that wrote it counts as the client.

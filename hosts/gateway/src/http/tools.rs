@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::{CancellationToken, Tool, Toolkit};
 use toolkit_mcp::{Answerers, HttpOptions, HttpService};
@@ -132,7 +132,7 @@ struct Mcp {
     hosts: Vec<String>,
     origins: Vec<String>,
     shutdown: CancellationToken,
-    of_people: Arc<Mutex<HashMap<String, HttpService>>>,
+    of_people: Arc<Mutex<HashMap<String, (toolkit::Caller, HttpService)>>>,
 }
 
 impl Mcp {
@@ -140,10 +140,11 @@ impl Mcp {
     async fn of(&self, caller: &Caller) -> Result<HttpService, Problem> {
         // With another agent, its tools are others.
         let key = format!("{}/{}", client_of(caller), caller.agent());
-        if let Some(service) = self.servers().get(&key) {
+        let of_person = in_background(Arc::clone(&self.tools), caller.clone()).await?;
+        // With another configuration its rights may be others, and the sessions of the earlier server are not there any more.
+        if let Some((_, service)) = self.servers().get(&key).filter(|(before, _)| *before == of_person) {
             return Ok(service.clone());
         }
-        let of_person = in_background(Arc::clone(&self.tools), caller.clone()).await?;
         let mut options = HttpOptions::new().allow_hosts(&self.hosts).allow_origins(&self.origins);
         options.shutdown = self.shutdown.clone();
         let answerers = if caller.role() == Role::User { Answerers::Host } else { Answerers::ClientOrHost };
@@ -153,11 +154,19 @@ impl Mcp {
             let tools = Arc::clone(&self.tools);
             options.server = options.server.tools(move |tool| tools.is_for_others(tool), NOT_FOR_OTHERS);
         }
-        let service = HttpService::new(self.toolkit.clone(), of_person, options);
-        Ok(self.servers().entry(key).or_insert(service).clone())
+        let service = HttpService::new(self.toolkit.clone(), of_person.clone(), options);
+        let mut servers = self.servers();
+        match servers.get(&key) {
+            // Another request was first.
+            Some((before, service)) if *before == of_person => Ok(service.clone()),
+            _ => {
+                servers.insert(key, (of_person, service.clone()));
+                Ok(service)
+            }
+        }
     }
 
-    fn servers(&self) -> std::sync::MutexGuard<'_, HashMap<String, HttpService>> {
+    fn servers(&self) -> MutexGuard<'_, HashMap<String, (toolkit::Caller, HttpService)>> {
         self.of_people.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

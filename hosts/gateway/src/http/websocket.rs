@@ -9,6 +9,7 @@
 mod closing;
 mod frames;
 mod hello;
+mod node_socket;
 mod reading;
 mod socket;
 mod unknown;
@@ -22,7 +23,7 @@ use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::extract::{Request, State};
-use toolkit_serve::axum::http::StatusCode;
+use toolkit_serve::axum::http::{StatusCode, header::HOST};
 use toolkit_serve::axum::response::Response;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::websocket::{self, WebSocketOptions};
@@ -32,7 +33,7 @@ use super::calls;
 use super::client_address::ClientAddress;
 use super::rate::Rate;
 use super::state::HttpState;
-use crate::Clients;
+use crate::{Clients, Nodes};
 use unknown::{UnknownPlace, UnknownPlaces};
 
 /// A person sends as many frames over all sockets as so many sockets may; beyond that they are read later.
@@ -40,11 +41,20 @@ const FLOODS: u32 = 4;
 
 /// Returns the routes of clients, for [`service_with`](super::service_with): `/ws` and `/v1/calls`.
 pub fn clients(state: HttpState, clients: Clients) -> Router {
+    sockets(state, clients, None)
+}
+
+/// Returns the routes of clients, with the sockets of nodes.
+pub fn clients_and_nodes(state: HttpState, clients: Clients, nodes: Nodes) -> Router {
+    sockets(state, clients, Some(nodes))
+}
+
+fn sockets(state: HttpState, clients: Clients, nodes: Option<Nodes>) -> Router {
     let calls = calls::routes(state.store().clone(), clients.clone());
     let unknown = UnknownPlaces::new(clients.limits().max_unknown);
     let frames = clients.limits().max_frames.saturating_mul(FLOODS);
     let frames = Arc::new(Rate::new(frames, "frames"));
-    let sockets = Sockets { state, clients, unknown, frames, of_people: Arc::default() };
+    let sockets = Sockets { state, clients, nodes, unknown, frames, of_people: Arc::default() };
     Router::new().route("/ws", get(open)).with_state(sockets).merge(calls)
 }
 
@@ -53,6 +63,7 @@ pub fn clients(state: HttpState, clients: Clients) -> Router {
 struct Sockets {
     state: HttpState,
     clients: Clients,
+    nodes: Option<Nodes>,
     /// Places for sockets of which nobody knows yet whose they are.
     unknown: UnknownPlaces,
     /// The frames of each person.
@@ -116,11 +127,12 @@ async fn open(State(sockets): State<Sockets>, request: Request) -> Result<Respon
             Opened::ByUnknown(sockets.unknown.enter(client))
         }
     };
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
     let limits = sockets.clients.limits();
     let mut options = WebSocketOptions::default();
     options.max_message = limits.max_message;
     options.max_unsent = limits.max_unsent;
     websocket::accept(request, options, async move |socket, shutdown| {
-        socket::serve(sockets, socket, opened, shutdown).await;
+        socket::serve(sockets, socket, (opened, host), shutdown).await;
     })
 }

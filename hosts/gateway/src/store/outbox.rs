@@ -378,6 +378,7 @@ impl Store {
             // They may have been answered, revoked or blocked since.
             writing.sql.execute("DELETE FROM asks", [])?;
             writing.sql.execute("DELETE FROM tokens", [])?;
+            writing.sql.execute("DELETE FROM nodes", [])?;
             writing.sql.execute(
                 "UPDATE runs SET state = 'failed', reason = 'it was in flight when the backup was made that was put back', ended_at = ?1
                  WHERE ended_at IS NULL",

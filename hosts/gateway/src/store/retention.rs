@@ -23,6 +23,8 @@ const KEPT_ASKS: Duration = Duration::from_hours(7 * 24);
 const KEPT_TOKENS: Duration = Duration::from_hours(30 * 24);
 /// Time for which the session of a sub-agent is kept after it was active last.
 const KEPT_SUBS: Duration = Duration::from_hours(90 * 24);
+/// Time for which a node is kept after it was revoked.
+const KEPT_NODES: Duration = Duration::from_hours(400 * 24);
 /// Events that are kept.
 const MAX_EVENTS: i64 = 100_000;
 /// Rows of one table that one transaction removes, so that other commands do not wait for long.
@@ -48,7 +50,7 @@ impl Store {
     ///
     /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they expired,
     /// questions seven days after their time is over, sessions of sub-agents 90 days after they were active last, the newest 100,000 events seven
-    /// days, the use of days 62 days and of months 400 days. Rows that wait are never removed.
+    /// days, the use of days 62 days and of months 400 days, revoked nodes 400 days. Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         let (at, removed) = self.write(clean_up).await?;
         let mut last = self.0.last_clean_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,6 +106,15 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
                 (
                     "DELETE FROM tokens WHERE name IN (SELECT name FROM tokens WHERE expires_at < ?1 LIMIT ?2)",
                     now.before(KEPT_TOKENS),
+                ),
+                (
+                    "DELETE FROM nodes WHERE id IN (
+                         SELECT id FROM nodes WHERE state = 'revoked' AND changed_at < ?1 LIMIT ?2)",
+                    now.before(KEPT_NODES),
+                ),
+                (
+                    "DELETE FROM nodes WHERE id IN (SELECT id FROM nodes WHERE state = 'pending' AND expires_at < ?1 LIMIT ?2)",
+                    now,
                 ),
             ] {
                 removed += writing.sql.prepare_cached(sql)?.execute(params![before, MAX_REMOVED])?;

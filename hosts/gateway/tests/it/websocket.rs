@@ -8,6 +8,7 @@ mod hostile;
 mod javascript;
 mod kills;
 mod model;
+mod nodes;
 mod resumption;
 mod tools;
 
@@ -135,7 +136,7 @@ async fn start_at(
     let load = LoadOptions::new()
         .data_dir(directory)
         .set("gateway.address='127.0.0.1:0'")
-        .set("permission={ client: 'allow' }")
+        .set("permission={ client: 'allow', node: 'allow' }")
         .set("tools.deny=['client:owner.denied']")
         .set(format!(
             "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",

@@ -18,7 +18,7 @@ use rmcp::model::{
     RequestParamsMeta as _, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::time::timeout;
 use toolkit::{
@@ -48,6 +48,19 @@ pub(super) async fn call(
     }
     let peer = server.peer(context).await?;
     let params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
+    let output = complete(server, &peer, context, params).await?;
+    Ok(media::check(context, output).await)
+}
+
+/// Calls a tool by the server's name of it.
+pub(super) async fn call_by_name(
+    server: &Arc<Server>,
+    context: &ToolContext,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<ToolOutput, ToolError> {
+    let peer = server.peer(context).await?;
+    let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
     let output = complete(server, &peer, context, params).await?;
     Ok(media::check(context, output).await)
 }

@@ -1,5 +1,6 @@
 //! Servers at the other end of connections that a host made, with tools for some sessions alone: clients that serve their tools.
 
+use super::attached_calls::AttachedCalls;
 use super::connect;
 use super::deferred::DeferredCalls;
 use super::follow::{self, Refused, Shelf};
@@ -413,6 +414,11 @@ impl Attached {
         let shelves = self.place.shared.shelves();
         let client = shelves.clients.get(&self.place.number);
         client.into_iter().flat_map(|client| client.tools.keys().cloned()).collect()
+    }
+
+    /// Returns the calls of the client's tools that the host makes itself.
+    pub fn calls(&self) -> AttachedCalls {
+        AttachedCalls::new(&self.server)
     }
 
     /// Returns the diagnostics: tools that were left out or are hidden, changed definitions of tools.

@@ -153,7 +153,9 @@ fn wrong_variables_and_flags_are_named() {
     let twice = [("TOOLKIT_ENABLETOOLCALLS", "true"), ("TOOLKIT_ENABLE_TOOL_CALLS", "false")];
     let error = Configuration::load(LoadOptions::new().environment(twice)).unwrap_err().to_string();
     assert!(error.contains("the variable `TOOLKIT_ENABLETOOLCALLS` sets it too"), "{error}");
-    for reserved in ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_LOG", "TOOLKITS", "OTHER"] {
+    for reserved in
+        ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_NODE_DIR", "TOOLKIT_LOG", "TOOLKITS", "OTHER"]
+    {
         Configuration::load(LoadOptions::new().environment([(reserved, "x")])).unwrap();
     }
     let error = Configuration::load(LoadOptions::new().set("Tools.deny=[]")).unwrap_err().to_string();

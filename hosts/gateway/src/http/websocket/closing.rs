@@ -1,11 +1,15 @@
 //! Why a socket is closed, as its client learns it.
 
+use toolkit_node::handshake::CLOSED_REVOKED;
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::websocket::{CloseFrame, Error, Message};
 
 /// The longest reason that a frame has room for, in bytes.
 const MAX_REASON_BYTES: usize = 123;
+
+/// The reason of a socket that has done what it was for.
+const DONE: &str = "done";
 
 /// The code with which a client closes a connection to which it comes back.
 pub(super) const COMES_BACK: u16 = 4000;
@@ -46,6 +50,21 @@ impl Closing {
     /// There is no token that counts.
     pub(super) fn unauthorized(reason: impl Into<String>) -> Self {
         Self::new(4401, reason)
+    }
+
+    /// The node was revoked.
+    pub(super) fn revoked() -> Self {
+        Self::new(CLOSED_REVOKED, "this node was revoked")
+    }
+
+    /// All is said.
+    pub(super) fn done() -> Self {
+        Self::new(1000, DONE)
+    }
+
+    /// The gateway itself failed.
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self::new(1011, reason)
     }
 
     pub(super) fn not_found(reason: impl Into<String>) -> Self {
@@ -101,7 +120,8 @@ impl Closing {
 
     /// The frame that tells the client; `None` if it has closed the connection itself.
     pub(super) fn message(&self) -> Option<Message> {
-        if self.is_by_client || [1000, 1006].contains(&self.code) {
+        let is_told = self.code != 1006 && (self.code != 1000 || self.reason == DONE);
+        if self.is_by_client || !is_told {
             return None;
         }
         let end = self.reason.floor_char_boundary(MAX_REASON_BYTES);

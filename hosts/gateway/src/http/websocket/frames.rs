@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::closing::Closing;
@@ -57,6 +58,8 @@ pub(super) enum First {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Hello {
+    /// Says that it is a node, which has a key.
+    pub(super) node: Option<Value>,
     /// The token, if the header has none.
     pub(super) token: Option<String>,
     /// The name of the client.

@@ -13,7 +13,7 @@ use super::closing::Closing;
 use super::frames::{self, Hello};
 use super::{OfPerson, Opened, Sockets};
 use crate::SessionKey;
-use crate::clients::{self, Connected, Joined};
+use crate::clients::{self, Connected, JoinError, Joined};
 use crate::http::Caller;
 use crate::http::session_paths;
 use crate::people::is_owners;
@@ -39,27 +39,31 @@ pub(super) struct Entered {
     pub(super) _place: OfPerson,
 }
 
-/// Reads the first frame, in time, and finds out whose it is.
-pub(super) async fn enter(
+/// Reads the first frame, in time.
+pub(super) async fn first(
     sockets: &Sockets,
     socket: &mut WebSocket,
-    opened: Opened,
-) -> Result<Entered, Closing> {
+    opened: &Opened,
+) -> Result<Hello, Closing> {
     let within = sockets.clients.limits().hello_within;
     let late = || Closing::late(format!("the first frame, `hello`, did not come within {within:?}"));
     let lost = async {
-        match &opened {
+        match opened {
             Opened::ByUnknown(place) => place.lost().await,
             Opened::By(_) => std::future::pending().await,
         }
     };
-    let hello = tokio::select! {
-        hello = timeout(within, first(sockets, socket)) => hello.map_err(|_| late())??,
+    tokio::select! {
+        hello = timeout(within, text(sockets, socket)) => frames::hello(&hello.map_err(|_| late())??),
         () = lost => {
             let text = "too many sockets are open that have sent no token, and this one has waited longest";
-            return Err(Closing::too_many(text));
+            Err(Closing::too_many(text))
         }
-    };
+    }
+}
+
+/// Finds out whose the first frame of a client is.
+pub(super) async fn enter(sockets: &Sockets, opened: Opened, hello: Hello) -> Result<Entered, Closing> {
     let caller = match (opened, &hello.token) {
         (Opened::By(caller), None) => caller,
         (Opened::By(_), Some(_)) => {
@@ -80,15 +84,15 @@ pub(super) async fn enter(
     Ok(Entered { caller, connected, welcome, _place: place })
 }
 
-/// Reads the first frame.
-async fn first(sockets: &Sockets, socket: &mut WebSocket) -> Result<Hello, Closing> {
+/// Reads a frame of a socket of which nobody knows yet whose it is.
+pub(super) async fn text(sockets: &Sockets, socket: &mut WebSocket) -> Result<String, Closing> {
     let received = socket.get_ref().received();
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             message = socket.next() => match message {
-                Some(Ok(Message::Text(text))) if text.len() as u64 <= MAX_BYTES => return frames::hello(&text),
+                Some(Ok(Message::Text(text))) if text.len() as u64 <= MAX_BYTES => return Ok(text.to_string()),
                 Some(Ok(Message::Text(_))) => return Err(too_large()),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(Message::Close(_))) => return Err(Closing::by_client(None)),
@@ -159,12 +163,12 @@ async fn join(
     let shown: Vec<String> = sessions.iter().map(ToString::to_string).collect();
     let hello_of =
         clients::Hello { access: caller.0.clone(), name, sessions, first_session, resume: hello.resume };
-    let named = hello_of.sessions.clone();
-    let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(Closing::too_many)?;
-    if is_resumed && *link.sessions() != named {
-        let text = "a client that comes back has the sessions that it had; leave `resume` out to begin anew";
-        return Err(Closing::malformed(text));
-    }
+    let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(|error| match error {
+        JoinError::Busy(reason) => Closing::too_many(reason),
+        JoinError::OtherSessions => Closing::malformed(
+            "a client that comes back has the sessions that it had; leave `resume` out to begin anew",
+        ),
+    })?;
     let received = if is_resumed { hello.received } else { 0 };
     let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
     let (socket, gateway_has) = link.connect(received).ok_or_else(lost)?;

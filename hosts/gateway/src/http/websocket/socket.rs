@@ -11,6 +11,7 @@ use toolkit_serve::websocket::{Message, WebSocket};
 
 use super::closing::Closing;
 use super::hello::{self, Entered};
+use super::node_socket;
 use super::reading::Reader;
 use super::writing::Writer;
 use super::{Opened, Sockets};
@@ -26,12 +27,23 @@ const GOODBYE: Duration = Duration::from_secs(1);
 pub(super) async fn serve(
     sockets: Sockets,
     mut socket: WebSocket,
-    opened: Opened,
+    (opened, host): (Opened, Option<String>),
     shutdown: CancellationToken,
 ) {
-    let entered = tokio::select! {
-        entered = hello::enter(&sockets, &mut socket, opened) => entered,
+    let first = tokio::select! {
+        first = hello::first(&sockets, &mut socket, &opened) => first,
         () = shutdown.cancelled() => Err(Closing::stopping()),
+    };
+    let entered = match first {
+        Ok(mut first) if first.node.is_some() => {
+            let node = first.node.take().unwrap_or_default();
+            Err(node_socket::run(&sockets, &mut socket, (opened, host), node, &shutdown).await)
+        }
+        Ok(first) => tokio::select! {
+            entered = hello::enter(&sockets, opened, first) => entered,
+            () = shutdown.cancelled() => Err(Closing::stopping()),
+        },
+        Err(closing) => Err(closing),
     };
     let received = socket.get_ref().received();
     let (mut sink, mut stream) = socket.split();

@@ -1,6 +1,7 @@
 //! Places for sockets of which nobody knows yet whose they are.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ pub(super) struct UnknownPlaces {
 
 #[derive(Debug)]
 struct Taken {
-    client: Option<ClientAddress>,
+    client: Option<IpAddr>,
     /// Cancelled when another socket has the place.
     lost: CancellationToken,
 }
@@ -45,7 +46,7 @@ impl UnknownPlaces {
             let Some(place) = least_worthy(&taken).and_then(|at| taken.remove(at)) else { break };
             place.lost.cancel();
         }
-        taken.push_back(Taken { client, lost: lost.clone() });
+        taken.push_back(Taken { client: client.map(ClientAddress::network), lost: lost.clone() });
         drop(taken);
         UnknownPlace { places: self.clone(), lost }
     }

@@ -189,7 +189,9 @@ async fn every_documented_path_is_served() {
     let gateway = Gateway::start().await;
     let stop = CancellationToken::new();
     let operation = toolkit_gateway::http::operation(gateway.state.clone(), stop.clone());
-    let gateway = gateway.serve_more(operation).await;
+    let store = gateway.state.store().clone();
+    let nodes = toolkit_gateway::Nodes::open(store, gateway.directory.path()).await.unwrap();
+    let gateway = gateway.serve_more(operation.merge(toolkit_gateway::http::nodes(nodes))).await;
     let id = gateway.message("main", &gateway.owner, "plain a").await;
     gateway.outcome("main", &gateway.owner, id).await;
     let token = format!("Bearer {}", gateway.owner);
@@ -223,5 +225,5 @@ async fn every_documented_path_is_served() {
         }
     }
     assert!(stop.is_cancelled());
-    assert!(count >= 31, "{count}");
+    assert!(count >= 34, "{count}");
 }

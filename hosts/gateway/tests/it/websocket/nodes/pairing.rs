@@ -1,0 +1,167 @@
+//! Pairing, approval and the handshake.
+
+use serde_json::json;
+use toolkit_gateway::ClientLimits;
+use toolkit_node::Nonce;
+use toolkit_node::handshake::End;
+
+use super::super::client::{frame, open, send};
+use super::super::{Place, main};
+use super::Device;
+
+#[tokio::test]
+async fn a_node_is_connected_once_its_code_was_approved() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    assert_eq!(device.connected(&place).await.err().unwrap().0, 4401, "its key is unknown");
+    let code = device.code(&place).await;
+    let listed = place.http("GET", "/v1/nodes", &place.owner, None).await.1;
+    let waiting = &listed["nodes"][0];
+    assert_eq!((&waiting["state"], &waiting["connected"]), (&json!("pending"), &json!(false)), "{listed}");
+    assert!(!listed.to_string().contains(&code), "the code is on the node alone");
+    assert_eq!(device.connected(&place).await.err().unwrap().0, 4401, "it is not approved yet");
+
+    // As a person types it.
+    let typed = format!("{}-{}", code[..4].to_lowercase(), &code[4..]);
+    let (status, node) =
+        place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": typed }))).await;
+    assert_eq!((status, &node["person"], &node["approvedBy"]), (200, &json!("owner"), &json!("owner")));
+    let connected = device.connected(&place).await.unwrap();
+    assert_eq!(node["id"], connected.id);
+    assert_eq!(place.node(&connected.id).await["connected"], true);
+    place.event(0, "node.approved").await;
+
+    // The code counts once, and the node does not need another one.
+    let again = place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": code }))).await;
+    assert_eq!(again.0, 404);
+    let mut socket = device.proved(&place, true).await.socket;
+    assert_eq!(frame(&mut socket).await.unwrap()["type"], "welcome");
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn a_node_that_asks_again_has_a_new_code_alone() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    let first = device.code(&place).await;
+    let second = device.code(&place).await;
+    let approve = async |code: &str| {
+        place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": code }))).await.0
+    };
+    assert_eq!((approve(&first).await, approve(&second).await), (404, 200));
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn the_owner_alone_approves_and_wrong_codes_are_limited() {
+    let place = Place::new().await;
+    let ada = place.ada("phone").await;
+    let code = Device::new("kitchen").code(&place).await;
+    let approve = async |token: &str, code: &str| {
+        place.http("POST", "/v1/nodes/approve", token, Some(json!({ "code": code }))).await.0
+    };
+    assert_eq!(approve(&ada, &code).await, 403);
+    for _ in 0..10 {
+        assert_eq!(approve(&place.owner, "ABCDEFGH").await, 404);
+    }
+    assert_eq!(
+        approve(&place.owner, &code).await,
+        429,
+        "after ten wrong codes the right one is not looked at"
+    );
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn at_most_sixteen_nodes_wait_for_approval() {
+    let place = Place::new().await;
+    for _ in 0..16 {
+        Device::new("many").code(&place).await;
+    }
+    let mut socket = Device::new("more").proved(&place, true).await.socket;
+    assert_eq!(frame(&mut socket).await.unwrap_err().0, 4429);
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn a_proof_counts_for_its_connection_and_server_alone() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    device.paired(&place, "owner").await;
+
+    // The proof of one connection, sent over another one.
+    let first = device.challenged(&place, false).await;
+    let signature = first.facts.sign(End::Node, &device.identity);
+    let mut second = device.challenged(&place, false).await;
+    assert_ne!(first.facts.gateway_nonce, second.facts.gateway_nonce);
+    send(&mut second.socket, &json!({ "type": "proof", "signature": signature })).await;
+    assert_eq!(frame(&mut second.socket).await.unwrap_err().0, 4401);
+
+    // A proof that was used once does not count again over its own connection's hello either.
+    let used = device.proved(&place, false).await;
+    let signature = used.facts.sign(End::Node, &device.identity);
+    let mut socket = open(&place).await;
+    send(&mut socket, &device.hello(&used.facts.server, used.facts.node_nonce, false)).await;
+    frame(&mut socket).await.unwrap();
+    send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
+    assert_eq!(frame(&mut socket).await.unwrap_err().0, 4401);
+
+    // What the node says it connected to is another server.
+    let mut socket = open(&place).await;
+    let nonce = Nonce::random().unwrap();
+    send(&mut socket, &device.hello("evil.example", nonce, false)).await;
+    let (code, reason) = frame(&mut socket).await.unwrap_err();
+    assert_eq!((code, reason.contains("server")), (4400, true), "{reason}");
+
+    // The node signed another server, or for another gateway.
+    for is_server in [true, false] {
+        let mut challenged = device.challenged(&place, false).await;
+        let mut facts = challenged.facts.clone();
+        if is_server {
+            facts.server = "evil.example".to_owned();
+        } else {
+            facts.gateway_key = Device::new("evil").identity.public_key();
+        }
+        let signature = facts.sign(End::Node, &device.identity);
+        send(&mut challenged.socket, &json!({ "type": "proof", "signature": signature })).await;
+        assert_eq!(frame(&mut challenged.socket).await.unwrap_err().0, 4401);
+    }
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn a_node_sends_nothing_but_its_proof_before_it_is_known() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    device.paired(&place, "owner").await;
+    let mut challenged = device.challenged(&place, false).await;
+    send(&mut challenged.socket, &json!({ "type": "mcp", "message": {} })).await;
+    assert_eq!(frame(&mut challenged.socket).await.unwrap_err().0, 4400);
+    let mut socket = open(&place).await;
+    send(&mut socket, &json!({ "type": "hello", "node": { "key": "12" } })).await;
+    assert_eq!(frame(&mut socket).await.unwrap_err().0, 4400);
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn a_node_and_the_key_of_the_gateway_outlive_a_restart() {
+    let place = Place::new().await;
+    let (device, revoked) = (Device::new("kitchen"), Device::new("lost"));
+    let id = device.paired(&place, "owner").await;
+    let lost = revoked.paired(&place, "owner").await;
+    let key = device.challenged(&place, false).await.gateway;
+    assert_eq!(place.http("DELETE", &format!("/v1/nodes/{lost}"), &place.owner, None).await.0, 204);
+
+    let place = place.restart(ClientLimits::default()).await;
+    assert_eq!(device.challenged(&place, false).await.gateway, key);
+    assert_eq!(device.connected(&place).await.unwrap().id, id);
+    assert_eq!(revoked.connected(&place).await.err().unwrap().0, 4403);
+    // It may ask anew, and is another node then.
+    let anew = revoked.paired(&place, "owner").await;
+    assert_ne!(anew, lost);
+    let file = place.directory.path().join(toolkit_gateway::GATEWAY_KEY_FILE);
+    use std::os::unix::fs::PermissionsExt as _;
+    assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(place.nodes(&main(), json!({ "action": "list" })).await.text().contains("No node is connected"));
+    place.stop().await;
+}

@@ -1,0 +1,282 @@
+//! Pairing, and the connection over which a node serves.
+
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_util::sync::CancellationToken;
+use toolkit::{Caller, Toolkit};
+use toolkit_mcp::{ServerOptions, serve_lines};
+
+use crate::address::Address;
+use crate::dial::{DialError, Socket, dial};
+use crate::handshake::{CLOSED_REVOKED, CLOSED_UNKNOWN, End, FromGateway, Handshake, NodeHello};
+use crate::key::{Identity, KeyError, Nonce, PublicKey};
+
+/// Time for each frame of the handshake.
+const FRAME_WITHIN: Duration = Duration::from_secs(15);
+/// Time without a frame of the gateway, which sends a ping each 30 seconds, after which the connection counts as dropped.
+const SILENT_WITHIN: Duration = Duration::from_secs(100);
+/// Time for the gateway to take a message.
+const WRITE_WITHIN: Duration = Duration::from_secs(30);
+/// The bytes between the MCP server and the socket.
+const BUFFER: usize = 64 << 10;
+/// The longest reason of a gateway that is shown, in characters.
+const MAX_REASON_CHARS: usize = 200;
+
+/// The end of a connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// There is no connection.
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    /// The key of the gateway is not the one of the pairing.
+    #[error(
+        "the gateway has another key, with the fingerprint {found}, and the one of the pairing is {expected}: if it was set up anew, pair again; \
+         otherwise somebody else answers at its address"
+    )]
+    OtherKey {
+        /// The fingerprint that it shows.
+        found: String,
+        /// The fingerprint of the pairing.
+        expected: String,
+    },
+    /// The gateway did not prove its key.
+    #[error("the gateway did not prove that it has its key; somebody else may answer at its address")]
+    NotProved,
+    /// The node was revoked.
+    #[error("this node was revoked at the gateway; `toolkit node pair` asks for another approval")]
+    Revoked,
+    /// The node is not approved.
+    #[error("this node is not approved at the gateway: {0}")]
+    NotApproved(String),
+    /// The connection ended.
+    #[error("the connection ended: {0}")]
+    Ended(String),
+    /// The other end speaks another protocol.
+    #[error("the gateway does not speak the protocol of nodes: {0}")]
+    Protocol(String),
+    /// There are no random numbers.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+impl SessionError {
+    /// Returns true if another connection will end in the same way until a person has done something on this device.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::OtherKey { .. } | Self::NotProved | Self::Revoked)
+    }
+}
+
+/// A node that connects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connecting<'a> {
+    pub(crate) identity: &'a Identity,
+    pub(crate) address: &'a Address,
+    pub(crate) name: &'a str,
+    pub(crate) ca: Option<&'a std::path::Path>,
+}
+
+/// The answer to a node that asks for a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The owner approves it by this code, within these seconds.
+    Code { code: String, expires_seconds: u64 },
+    /// It is approved already.
+    Approved,
+}
+
+/// Asks for a code. Returns the key of the gateway, too.
+pub(crate) async fn ask_for_code(connecting: Connecting<'_>) -> Result<(PublicKey, Answer), SessionError> {
+    let (mut socket, key) = shake_hands(connecting, None, true).await?;
+    let answer = match frame(&mut socket).await? {
+        FromGateway::Pairing { code, expires_seconds } => {
+            if code.len() > 32 || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+                return Err(SessionError::Protocol("its code is none".to_owned()));
+            }
+            Answer::Code { code, expires_seconds }
+        }
+        FromGateway::Welcome { .. } => Answer::Approved,
+        FromGateway::Challenge { .. } => return Err(unexpected("challenge")),
+    };
+    let _ = timeout(FRAME_WITHIN, socket.close(None)).await;
+    Ok((key, answer))
+}
+
+/// Connects, and serves the tools of a toolkit until the connection ends. `connected` is called with the id of the node once it is approved.
+pub(crate) async fn serve(
+    connecting: Connecting<'_>,
+    gateway: PublicKey,
+    toolkit: &Toolkit,
+    shutdown: &CancellationToken,
+    connected: impl FnOnce(&str),
+) -> Result<(), SessionError> {
+    let (mut socket, _) = shake_hands(connecting, Some(gateway), false).await?;
+    match frame(&mut socket).await? {
+        FromGateway::Welcome { node } => connected(&node),
+        FromGateway::Pairing { .. } => return Err(unexpected("pairing")),
+        FromGateway::Challenge { .. } => return Err(unexpected("challenge")),
+    }
+    let (near, far) = tokio::io::duplex(BUFFER);
+    let (from_server, to_server) = tokio::io::split(far);
+    let (read, write) = tokio::io::split(near);
+    let options = ServerOptions::new()
+        .named("toolkit-node", env!("CARGO_PKG_VERSION"))
+        .shutdown(shutdown.child_token());
+    let serving = serve_lines(toolkit.clone(), Caller::new(), options, read, write);
+    let (mut sink, mut stream) = socket.split();
+    let ended = tokio::select! {
+        biased;
+        () = shutdown.cancelled() => Ok(()),
+        error = pass_in(&mut stream, to_server) => Err(error),
+        error = pass_out(&mut sink, from_server) => Err(error),
+        served = serving => Err(match served {
+            Ok(()) => SessionError::Ended("MCP with the gateway ended".to_owned()),
+            Err(error) => SessionError::Protocol(error.to_string()),
+        }),
+    };
+    if ended.is_ok() {
+        let _ = timeout(Duration::from_secs(1), sink.close()).await;
+    }
+    ended
+}
+
+/// Proves the keys of both ends. Returns the key of the gateway.
+async fn shake_hands(
+    Connecting { identity, address, name, ca }: Connecting<'_>,
+    pinned: Option<PublicKey>,
+    pair: bool,
+) -> Result<(Socket, PublicKey), SessionError> {
+    let mut socket = dial(address, ca).await?;
+    let hello = NodeHello {
+        key: identity.public_key(),
+        nonce: Nonce::random()?,
+        server: address.server(),
+        name: name.to_owned(),
+        platform: platform(),
+        pair,
+    };
+    send(&mut socket, &json!({ "type": "hello", "node": hello })).await?;
+    let FromGateway::Challenge { key, nonce, signature } = frame(&mut socket).await? else {
+        return Err(SessionError::Protocol("its first frame is no `challenge`".to_owned()));
+    };
+    if let Some(pinned) = pinned.filter(|pinned| *pinned != key) {
+        return Err(SessionError::OtherKey { found: key.fingerprint(), expected: pinned.fingerprint() });
+    }
+    let facts = Handshake {
+        gateway_nonce: nonce,
+        node_nonce: hello.nonce,
+        gateway_key: key,
+        node_key: hello.key,
+        server: hello.server,
+    };
+    if !facts.is_signed(End::Gateway, &signature) {
+        return Err(SessionError::NotProved);
+    }
+    let proof = json!({ "type": "proof", "signature": facts.sign(End::Node, identity) });
+    send(&mut socket, &proof).await?;
+    Ok((socket, key))
+}
+
+/// The platform of this device.
+pub(crate) fn platform() -> String {
+    format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+async fn send(socket: &mut Socket, frame: &Value) -> Result<(), SessionError> {
+    let sending = timeout(WRITE_WITHIN, socket.send(Message::text(frame.to_string()))).await;
+    match sending {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(SessionError::Ended(error.to_string())),
+        Err(_) => Err(SessionError::Ended("the gateway takes no message".to_owned())),
+    }
+}
+
+/// Reads a frame of the handshake.
+async fn frame(socket: &mut Socket) -> Result<FromGateway, SessionError> {
+    let late = |_| SessionError::Ended("the gateway did not answer in time".to_owned());
+    loop {
+        match timeout(FRAME_WITHIN, socket.next()).await.map_err(late)? {
+            Some(Ok(Message::Text(text))) => {
+                return serde_json::from_str(&text)
+                    .map_err(|error| SessionError::Protocol(error.to_string()));
+            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            other => return Err(end(other)),
+        }
+    }
+}
+
+fn unexpected(kind: &str) -> SessionError {
+    SessionError::Protocol(format!("`{kind}` was not expected"))
+}
+
+/// The reason for which a socket has ended.
+fn end(message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>) -> SessionError {
+    match message {
+        Some(Ok(Message::Close(Some(frame)))) => of_close(&frame),
+        Some(Ok(Message::Close(None))) | None => SessionError::Ended("the gateway closed it".to_owned()),
+        Some(Ok(_)) => SessionError::Protocol("a frame is no text".to_owned()),
+        Some(Err(error)) => SessionError::Ended(error.to_string()),
+    }
+}
+
+fn of_close(frame: &CloseFrame) -> SessionError {
+    let reason: String = frame.reason.chars().take(MAX_REASON_CHARS).collect();
+    let reason = toolkit::text::escape_line(&reason).into_owned();
+    match u16::from(frame.code) {
+        CLOSED_REVOKED => SessionError::Revoked,
+        CLOSED_UNKNOWN => SessionError::NotApproved(reason),
+        code => SessionError::Ended(format!("{reason} (code {code})")),
+    }
+}
+
+/// Passes messages of the gateway on.
+async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unpin) -> SessionError {
+    loop {
+        let message = match timeout(SILENT_WITHIN, stream.next()).await {
+            Ok(message) => message,
+            Err(_) => return SessionError::Ended(format!("nothing came within {SILENT_WITHIN:?}")),
+        };
+        let text = match message {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+            other => return end(other),
+        };
+        let mut frame: Value = match serde_json::from_str(&text) {
+            Ok(frame) => frame,
+            Err(error) => return SessionError::Protocol(error.to_string()),
+        };
+        if frame["type"] != "mcp" {
+            // Of a later version.
+            continue;
+        }
+        let line = format!("{}\n", frame["message"].take());
+        if to.write_all(line.as_bytes()).await.is_err() {
+            return SessionError::Ended("MCP with the gateway ended".to_owned());
+        }
+    }
+}
+
+/// Passes messages for the gateway on.
+async fn pass_out(sink: &mut SplitSink<Socket, Message>, from: impl AsyncRead + Unpin) -> SessionError {
+    let mut lines = BufReader::new(from).lines();
+    loop {
+        let Ok(Some(line)) = lines.next_line().await else {
+            return SessionError::Ended("MCP with the gateway ended".to_owned());
+        };
+        // The line is JSON already.
+        let frame = format!(r#"{{"type":"mcp","message":{line}}}"#);
+        match timeout(WRITE_WITHIN, sink.send(Message::text(frame))).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return SessionError::Ended(error.to_string()),
+            Err(_) => return SessionError::Ended("the gateway takes no message".to_owned()),
+        }
+    }
+}

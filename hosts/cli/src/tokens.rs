@@ -133,7 +133,8 @@ pub(crate) fn run(
                     print_json(&tokens.iter().map(entry).collect(), console)?;
                 }
                 Format::Text if tokens.is_empty() => {
-                    let text = format!("No client has a token of its own; `{} add NAME` makes one", kind.manages);
+                    let text =
+                        format!("No client has a token of its own; `{} add NAME` makes one", kind.manages);
                     console.note(&text);
                 }
                 Format::Text => {

@@ -5,7 +5,6 @@ use crate::access::{Access, Asking};
 use crate::body;
 use crate::problems::not_found;
 use crate::query::parameters;
-use crate::running::CALL;
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -83,7 +82,8 @@ fn own(web: &Web, access: &Access) -> Result<Vec<PendingAsk>, Problem> {
     }
     let client = web.inner.clients.of(access)?;
     let mut asks = web.inner.toolkit.asks().list(Some(client.session(access)));
-    asks.retain(|ask| ask.origin().call_id.starts_with(CALL));
+    // A host may give several clients one session.
+    asks.retain(|ask| client.has_call(&ask.origin().call_id));
     Ok(asks)
 }
 

@@ -6,7 +6,7 @@ use crate::limits::{MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_SENT
 use crate::media::Media;
 use crate::room::{Room, Shared};
 use data_encoding::BASE32_NOPAD;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -36,6 +36,8 @@ pub(crate) struct Client {
     pub(crate) places: Arc<Semaphore>,
     /// Cancelled when the client is revoked: its calls end.
     pub(crate) ended: CancellationToken,
+    /// The ids of its calls that run.
+    running: Mutex<HashSet<String>>,
     used: Mutex<Instant>,
     revoked: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -56,8 +58,32 @@ impl Client {
         access.caller().session_id.as_deref().unwrap_or(&self.session)
     }
 
+    /// Notes that a call of the client runs, until the value is dropped.
+    pub(crate) fn runs(self: &Arc<Self>, call: &str) -> Running {
+        lock(&self.running).insert(call.to_owned());
+        Running { client: Arc::clone(self), call: call.to_owned() }
+    }
+
+    /// Returns true if a call with this id is one of the client that runs, or one that such a call makes.
+    pub(crate) fn has_call(&self, id: &str) -> bool {
+        lock(&self.running).contains(id.split('/').next().unwrap_or_default())
+    }
+
     fn used(&self) -> MutexGuard<'_, Instant> {
         lock(&self.used)
+    }
+}
+
+/// A call of a client that runs.
+#[derive(Debug)]
+pub(crate) struct Running {
+    client: Arc<Client>,
+    call: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        lock(&self.client.running).remove(&self.call);
     }
 }
 
@@ -145,6 +171,7 @@ impl Clients {
             sent: Shared::new(MAX_CLIENT_SENT_BYTES, Arc::clone(&self.sent)),
             places: Arc::new(Semaphore::new(self.max_calls)),
             ended: CancellationToken::new(),
+            running: Mutex::default(),
             used: Mutex::new(Instant::now()),
             revoked: Mutex::default(),
         })

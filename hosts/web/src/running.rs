@@ -20,9 +20,6 @@ use toolkit::events::Events;
 use toolkit::{Approver, CallOptions, ToolCall, ToolError, ToolErrorKind, ToolResult, Toolbox};
 use toolkit_serve::axum::http::StatusCode;
 
-/// The beginning of the ids of calls.
-pub(crate) const CALL: &str = "web_";
-
 /// A call that is about to run, with all that its task holds.
 pub(crate) struct Planned {
     pub(crate) web: Arc<Inner>,
@@ -61,6 +58,7 @@ impl Planned {
             key.start();
         }
         let began = Instant::now();
+        let _of_client = self.client.runs(&id);
         let running = self.web.metrics.begin();
         let events = self.queue.as_ref().map(|_| self.toolbox.events());
         let call = ToolCall::new(&*id, &*self.name, self.arguments.clone());
@@ -196,7 +194,7 @@ async fn next(events: &mut Option<Events>) -> Option<toolkit::events::CallEvent>
 /// The id of a call, unique in this process.
 fn call_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    format!("{CALL}{}", NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("web_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The outcome of a call, as a label.

@@ -98,8 +98,8 @@ fn a_token_of_a_client_counts_until_it_is_removed() {
 fn with_asks_the_client_answers_the_questions_of_its_calls() {
     let place = Place::new("{}");
     let served = Served::start(&place, &["--asks"]);
+    let write = json!({ "file_path": "new.txt", "content": "x" });
     std::thread::scope(|scope| {
-        let write = json!({ "file_path": "new.txt", "content": "x" });
         let call = scope.spawn(|| served.call(&served.token, "write", &write));
         let id = loop {
             let (status, asks) = served.send(&served.token, "GET", "/v1/asks", "");

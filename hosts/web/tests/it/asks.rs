@@ -1,10 +1,13 @@
 //! Questions of calls, answered by the client that made them.
 
-use super::{Server, TOKEN};
+use super::{Server, TOKEN, json_body};
 use serde_json::{Value, json};
 use toolkit::prelude::*;
-use toolkit::{Ask, events::Event, tool_ref};
-use toolkit_web::Asking;
+use toolkit::{Ask, CancellationToken, events::Event, tool_ref};
+use toolkit_serve::axum::Router;
+use toolkit_serve::axum::extract::Request;
+use toolkit_serve::axum::middleware::map_request;
+use toolkit_web::{Access, Asking};
 
 /// Deploys the site.
 #[tool(asks)]
@@ -59,7 +62,7 @@ async fn the_principal_of_the_token_is_recorded_and_its_answer_is_no_other_clien
     let mut events = toolkit.events();
     let (ada, bob) = (server.token("ada"), server.token("bob"));
     for token in [&ada, &bob] {
-        let request = super::json_body(server.request_of(token, "POST", "/v1/tools/deploy/call"), &json!({}));
+        let request = json_body(server.request_of(token, "POST", "/v1/tools/deploy/call"), &json!({}));
         let mut sender = server.connect().await;
         let answer = tokio::spawn(async move { sender.send_request(request).await.unwrap().status() });
         // Each is asked: an answer for the session of one is none for the other.
@@ -87,4 +90,34 @@ async fn without_questions_there_are_none_to_list() {
     let refused = server.get_of(TOKEN, "/v1/asks").await;
     assert_eq!(refused.status, 404);
     assert!(refused.detail().contains("started without them"), "{}", refused.detail());
+}
+
+#[tokio::test]
+async fn clients_in_one_session_do_not_see_the_questions_of_each_other() {
+    let (mut server, toolkit) = server().await;
+    let mut events = toolkit.events();
+    // The token of a request is the name of its client.
+    let access = async |mut request: Request| {
+        let client = request.headers()["authorization"].to_str().unwrap().to_owned();
+        let access = Access::new(client, Caller::new().with_session("one")).asking(Asking::Served);
+        request.extensions_mut().insert(access);
+        request
+    };
+    let routes: Router = server.web.tool_routes().merge(server.web.ask_routes()).layer(map_request(access));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    server.address = listener.local_addr().unwrap();
+    tokio::spawn(toolkit_serve::serve(listener, routes, CancellationToken::new()));
+    let request = json_body(server.request_of("ada", "POST", "/v1/tools/deploy/call"), &json!({}));
+    let mut sender = server.connect().await;
+    let answer = tokio::spawn(async move { sender.send_request(request).await.unwrap().status() });
+    let id = loop {
+        if let Event::Asked { ask } = events.next().await.unwrap().event {
+            break ask.id().to_owned();
+        }
+    };
+    let path = format!("/v1/asks/{id}");
+    assert_eq!(server.get_of("bob", "/v1/asks").await.result()["asks"], json!([]));
+    assert_eq!(server.post_of("bob", &path, &json!({ "type": "allow" })).await.status, 404);
+    server.post_of("ada", &path, &json!({ "type": "allow" })).await.result();
+    assert_eq!(answer.await.unwrap(), 200);
 }

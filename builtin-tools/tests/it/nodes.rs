@@ -24,12 +24,10 @@ impl NodeService for Nodes {
             platform: "linux-x86_64".to_owned(),
             actions: actions.iter().map(|action| (*action).to_owned()).collect(),
         };
-        let nodes = match self.are_gone {
-            true => Vec::new(),
-            false => vec![
-                node("desk-1", &["describe", "screenshot", "notify"]),
-                node("rack-2", &["describe", "run"]),
-            ],
+        let nodes = if self.are_gone {
+            Vec::new()
+        } else {
+            vec![node("desk-1", &["describe", "screenshot", "notify"]), node("rack-2", &["describe", "run"])]
         };
         Box::pin(async { Ok(nodes) })
     }

@@ -45,7 +45,8 @@ impl Unit<'_> {
         let program = quoted(program)?;
         let mut environment = String::new();
         for (name, value) in self.environment {
-            environment.push_str(&format!("Environment={name}={}\n", quoted(value)?));
+            let value = quoted(value)?;
+            environment.extend(["Environment=", name, "=", &value, "\n"]);
         }
         let Self { description, subcommand, stop_within, .. } = self;
         Ok(format!(

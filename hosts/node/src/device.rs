@@ -16,9 +16,9 @@ use crate::tools::Device;
 
 /// The first and the longest time between two attempts to connect.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const MAX_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 /// A connection that lasted so long was a good one: the next attempt comes soon.
-const GOOD: Duration = Duration::from_secs(60);
+const GOOD: Duration = Duration::from_mins(1);
 
 /// An error of a node.
 #[derive(Debug, thiserror::Error)]

@@ -59,10 +59,7 @@ pub enum DialError {
 
 /// Connects to a gateway. `ca` is a file with certificates of authorities, in place of the system's.
 pub(crate) async fn dial(address: &Address, ca: Option<&Path>) -> Result<Socket, DialError> {
-    let tls = match address.is_encrypted() {
-        true => Some(connector(ca)?),
-        false => None,
-    };
+    let tls = if address.is_encrypted() { Some(connector(ca)?) } else { None };
     let failed = |reason: String| DialError::Unreachable { address: address.to_string(), reason };
     let dialling = Box::pin(over(address, tls));
     let dialled = timeout(CONNECT_WITHIN, dialling).await;

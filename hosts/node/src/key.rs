@@ -219,7 +219,8 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 #[cfg(unix)]
 fn check_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    if file.metadata()?.permissions().mode() & 0o077 == 0 {
+    let of_others = file.metadata()?.permissions().mode() & 0o077;
+    if of_others == 0 {
         return Ok(());
     }
     let text = "others may read it: if one of them may have, delete it and pair again; otherwise, `chmod 600` closes it";

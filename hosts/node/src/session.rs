@@ -240,9 +240,8 @@ fn of_close(frame: &CloseFrame) -> SessionError {
 /// Passes messages of the gateway on.
 async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unpin) -> SessionError {
     loop {
-        let message = match timeout(SILENT_WITHIN, stream.next()).await {
-            Ok(message) => message,
-            Err(_) => return SessionError::Ended(format!("nothing came within {SILENT_WITHIN:?}")),
+        let Ok(message) = timeout(SILENT_WITHIN, stream.next()).await else {
+            return SessionError::Ended(format!("nothing came within {SILENT_WITHIN:?}"));
         };
         let text = match message {
             Some(Ok(Message::Text(text))) => text,

@@ -202,7 +202,7 @@ async fn run(commands: &Commands, ctx: &ToolContext, command: &str) -> Result<To
     };
     match result.error() {
         Some(error) => Err(ToolError::new(error.kind(), error.message())),
-        None => Ok(ToolOutput::text(cut(result.text().to_string()))),
+        None => Ok(ToolOutput::text(cut(result.text().clone()))),
     }
 }
 

@@ -150,7 +150,8 @@ impl Approver for NobodyApproves {
         let mut reason =
             "nobody approves commands on this device; a rule of its configuration could".to_owned();
         if let Some(setting) = ask.question().setting() {
-            reason.push_str(&format!(", such as {setting}"));
+            reason.push_str(", such as ");
+            reason.push_str(&setting);
         }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason).into())))
     }

@@ -127,8 +127,8 @@ impl Present {
         };
         loop {
             {
-                let mut served = self.link.served.lock().unwrap_or_else(PoisonError::into_inner);
-                *served = Served { actions: attached.tools(), calls: Some(attached.calls()) };
+                let mut known = self.link.served.lock().unwrap_or_else(PoisonError::into_inner);
+                *known = Served { actions: attached.tools(), calls: Some(attached.calls()) };
             }
             at_work.toolkit.announce_tools();
             if !attached.changed().await {

@@ -13,7 +13,7 @@ use toolkit_node::{Device, NodeDirectory, NodeError, NodeSettings, SessionError,
 use crate::gateway::{Gateway, Socket};
 
 /// Time that no test takes.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 
 /// A node that runs.
 struct Running {
@@ -43,12 +43,12 @@ fn start(directory: NodeDirectory, settings: Value) -> Running {
     let stopping = stop.clone();
     let ended = tokio::spawn(async move {
         let device = Device::new("desk", settings, None);
-        run(&directory, device, stopping, |step| {
-            let step = match step {
+        run(&directory, device, stopping, |now| {
+            let text = match now {
                 Step::Connected(id) => format!("connected {id}"),
-                step => format!("{step:?}"),
+                _ => format!("{now:?}"),
             };
-            told.send(step).unwrap();
+            told.send(text).unwrap();
         })
         .await
     });

@@ -30,15 +30,15 @@ impl Device {
     /// A device with this section `node` of its configuration, and more.
     fn new(bench: &Bench, config: &str) -> Self {
         let directory = bench.directory.path().join("device");
-        fs::create_dir(&directory).unwrap();
-        fs::write(directory.join("toolkit.json5"), config).unwrap();
+        fs::create_dir_all(directory.join("config")).unwrap();
+        fs::write(directory.join("config/toolkit.json5"), config).unwrap();
         Self { directory, environment: Vec::new() }
     }
 
     fn command(&self, bench: &Bench, args: &[&str]) -> Command {
         let mut command = command(bench, args);
         command
-            .env("TOOLKIT_CONFIG_DIR", &self.directory)
+            .env("TOOLKIT_CONFIG_DIR", self.directory.join("config"))
             .env("TOOLKIT_NODE_DIR", self.keys())
             .env_remove("DISPLAY")
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
@@ -214,7 +214,7 @@ async fn an_agent_describes_a_device_and_reads_its_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_runs_commands_only_under_its_own_rules() {
     for (config, expected) in [
-        ("{ node: { run: true }, permission: { exec: [{ match: '*', do: 'allow' }] } }", None),
+        ("{ node: { run: true }, permission: { exec: [{ match: 'touch *', do: 'allow' }] } }", None),
         ("{ node: { run: true } }", Some("a rule of its configuration")),
         ("{ permission: { exec: 'allow' } }", Some("does not serve")),
     ] {

@@ -168,10 +168,7 @@ async fn serve(
     let closing = tokio::select! {
         biased;
         () = shutdown.cancelled() => Closing::stopping(),
-        () = link.ended() => match link.is_revoked() {
-            true => Closing::revoked(),
-            false => Closing::replaced(),
-        },
+        () = link.ended() => if link.is_revoked() { Closing::revoked() } else { Closing::replaced() },
         () = blocked => {
             link.end("the person of the node was blocked");
             Closing::unauthorized("this node is not approved")

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::statistics::percentile;
 use crate::{Result, command, machine, results};
 
 /// The names of the series.
@@ -95,11 +96,6 @@ fn series(output: &str, name: &str) -> Result<Vec<f64>> {
     Ok(figures)
 }
 
-/// The figure below which so many of a hundred figures are.
-fn at(sorted: &[f64], percent: usize) -> f64 {
-    sorted[(sorted.len() - 1) * percent / 100]
-}
-
 fn report(options: &Options, machine: &str, output: &str) -> Result<String> {
     let Options { sessions, rate, seconds, starts } = options;
     let mut report = format!(
@@ -109,16 +105,16 @@ fn report(options: &Options, machine: &str, output: &str) -> Result<String> {
     );
     for name in [NEW, START, ACCEPTED, ASKED] {
         let figures = series(output, name)?;
-        let [p50, p90, p99, most] = [50, 90, 99, 100].map(|percent| at(&figures, percent));
+        let [p50, p90, p99, most] = [50, 90, 99, 100].map(|percent| percentile(&figures, percent));
         writeln!(report, "| {name} | {p50:.1} | {p90:.1} | {p99:.1} | {most:.1} |")?;
     }
     report.push_str("\n| | |\n|---|--:|\n");
     for name in [IDLE, SESSIONS, LOADED, DRAINED, PROCESSOR] {
-        writeln!(report, "| {name} | {:.1} |", at(&series(output, name)?, 50))?;
+        writeln!(report, "| {name} | {:.1} |", percentile(&series(output, name)?, 50))?;
     }
     report.push_str("\n### Aims\n\n| aim | measured | |\n|---|--:|---|\n");
     for (aim, name, limit) in AIMS {
-        let measured = at(&series(output, name)?, 50);
+        let measured = percentile(&series(output, name)?, 50);
         let is_met = if measured <= limit { "met" } else { "**missed**" };
         writeln!(report, "| {aim} | {measured:.1} | {is_met} |")?;
     }

@@ -9,6 +9,7 @@ mod exec;
 mod extract;
 mod files;
 mod gateway;
+mod http;
 mod machine;
 mod mcp;
 mod results;
@@ -49,6 +50,10 @@ benchmarks:
                --sessions N   sessions whose memory is looked at (1000)
                --rate N       messages a second (50)
                --seconds N    how long they come (300)
+  http       what a call over HTTP, MCP and a WebSocket costs, beside other servers
+               --rounds N     repetitions, of which the median counts (7)
+               --tenths N     how long each measurement lasts, in tenths of a second (10)
+               --seconds N    how long the tools of 200 clients of a gateway are called (60)
   mcp        what a call over MCP costs, beside other servers
                --rounds N     repetitions, of which the median counts (7)
                --tenths N     how long each measurement lasts, in tenths of a second (10)
@@ -69,6 +74,7 @@ fn main() -> ExitCode {
         Some("extract") => extract::Options::parse(arguments).and_then(|options| extract::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
         Some("gateway") => gateway::Options::parse(arguments).and_then(|options| gateway::run(&options)),
+        Some("http") => http::Options::parse(arguments).and_then(|options| http::run(&options)),
         Some("mcp") => mcp::Options::parse(arguments).and_then(|options| mcp::run(&options)),
         Some("search") => search::Options::parse(arguments).and_then(|options| search::run(&options)),
         Some("--help" | "-h") => {

@@ -22,6 +22,7 @@ const BENCHES: &[Bench] = &[
         summary: "how much of the main content of pages is extracted, beside Python libraries",
     },
     Bench { name: "gateway", summary: "what a gateway takes to start, to wait and to work" },
+    Bench { name: "http", summary: "what a call over HTTP, MCP and a WebSocket costs, beside other servers" },
     Bench { name: "mcp", summary: "what a call over MCP costs, beside other servers" },
     Bench { name: "search", summary: "what finding tools costs, and how often the right one is found" },
     Bench { name: "files", summary: "what the file tools cost, beside programs that do the same work" },

@@ -5,21 +5,25 @@ use tokio::net::TcpStream;
 
 use crate::Result;
 
-pub(crate) struct Connection(BufReader<TcpStream>);
+/// A connection that is kept.
+#[derive(Debug)]
+pub struct Connection(BufReader<TcpStream>);
 
 impl Connection {
-    pub(crate) async fn open(address: &str) -> Result<Self> {
+    /// Opens one to an address, `host:port`.
+    pub async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self::of(stream))
     }
 
-    pub(crate) fn of(stream: TcpStream) -> Self {
+    /// Takes a stream that is open.
+    pub fn of(stream: TcpStream) -> Self {
         Self(BufReader::new(stream))
     }
 
     /// Sends a request, and returns the status and the body of the answer.
-    pub(crate) async fn request(
+    pub async fn request(
         &mut self,
         method: &str,
         path: &str,
@@ -38,7 +42,7 @@ impl Connection {
     }
 
     /// Reads a message: its first line and its body; `None` if the connection was closed.
-    pub(crate) async fn read(&mut self) -> Result<Option<(String, Vec<u8>)>> {
+    pub async fn read(&mut self) -> Result<Option<(String, Vec<u8>)>> {
         let mut first = String::new();
         if self.0.read_line(&mut first).await? == 0 {
             return Ok(None);
@@ -58,7 +62,7 @@ impl Connection {
     }
 
     /// Answers a request.
-    pub(crate) async fn answer(&mut self, kind: &str, body: &str) -> Result<()> {
+    pub async fn answer(&mut self, kind: &str, body: &str) -> Result<()> {
         let answer = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()

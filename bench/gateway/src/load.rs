@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use crate::Result;
-use crate::connection::Connection;
 use crate::model::{DIGITS, MARK, Model};
-use crate::process::Gateway;
+use gateway::Result;
+use gateway::connection::Connection;
+use gateway::process::Gateway;
 
 /// Time between two looks whether all is done.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -1,17 +1,14 @@
 //! `gateway TOOLKIT STARTS SESSIONS RATE SECONDS` measures a gateway of this command, with a scripted model that answers at once: so many starts, the
 //! memory of so many sessions, and a load of so many messages a second. Prints a line a series: its name, a tab, and its figures.
 
-mod connection;
 mod load;
 mod model;
-mod process;
 
 use std::path::Path;
 use std::time::Duration;
 
-use process::Gateway;
-
-type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;
+use gateway::Result;
+use gateway::process::{self, Gateway};
 
 /// Time after which a gateway with nothing to do is looked at.
 const IDLE: Duration = Duration::from_secs(5);
@@ -41,11 +38,11 @@ fn print(name: &str, figures: impl IntoIterator<Item = f64>) {
 
 /// The time from the start of the process to the answer that it is healthy, with a new data directory and with one that is there.
 async fn measure_starts(toolkit: &Path, model: &model::Model, starts: usize) -> Result<()> {
-    let kept = process::directory(&model.url)?;
+    let kept = process::directory(&model.url, "")?;
     Gateway::start(toolkit, kept.path()).await?.stop().await?;
     let (mut new, mut again) = (Vec::new(), Vec::new());
     for _ in 0..starts {
-        let directory = process::directory(&model.url)?;
+        let directory = process::directory(&model.url, "")?;
         for (directory, times) in [(directory.path(), &mut new), (kept.path(), &mut again)] {
             let gateway = Gateway::start(toolkit, directory).await?;
             times.push(gateway.healthy_after.as_secs_f64() * 1e3);
@@ -59,7 +56,7 @@ async fn measure_starts(toolkit: &Path, model: &model::Model, starts: usize) -> 
 
 /// The resident memory of a gateway with nothing to do, and of one that has answered a message in each of many sessions.
 async fn measure_memory(toolkit: &Path, model: &model::Model, sessions: usize, rate: usize) -> Result<()> {
-    let directory = process::directory(&model.url)?;
+    let directory = process::directory(&model.url, "")?;
     let gateway = Gateway::start(toolkit, directory.path()).await?;
     tokio::time::sleep(IDLE).await;
     print("idle, MB", [gateway.memory()?]);
@@ -71,7 +68,7 @@ async fn measure_memory(toolkit: &Path, model: &model::Model, sessions: usize, r
 
 /// The times of acceptance, and until the model is asked, of messages at a rate.
 async fn measure_load(toolkit: &Path, model: &model::Model, rate: usize, seconds: usize) -> Result<()> {
-    let directory = process::directory(&model.url)?;
+    let directory = process::directory(&model.url, "")?;
     let gateway = Gateway::start(toolkit, directory.path()).await?;
     let load = load::run(&gateway, model, rate * seconds, rate, AT_ONCE).await?;
     print("accepted after, ms", load.accepted);

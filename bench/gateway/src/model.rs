@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use tokio::net::TcpListener;
 
-use crate::Result;
-use crate::connection::Connection;
+use gateway::Result;
+use gateway::connection::Connection;
 
 /// The beginning of the text of each message; its number follows.
 pub(crate) const MARK: &str = "message-";

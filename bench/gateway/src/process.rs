@@ -17,28 +17,34 @@ const LONG: Duration = Duration::from_mins(1);
 /// Ticks of the processor time in a second.
 const TICKS: f64 = 100.0;
 
-/// Makes a directory with a configuration of this model.
-pub(crate) fn directory(model: &str) -> Result<TempDir> {
+/// Makes a directory with a configuration of the model at this address, and further settings of JSON5, which end with a comma.
+pub fn directory(model: &str, settings: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
     for name in ["user", "work"] {
         fs::create_dir(directory.path().join(name))?;
     }
-    let configuration =
-        format!("{{ models: {{ local: {{ baseUrl: '{model}', model: 'm', contextTokens: 128000 }} }} }}");
+    let configuration = format!(
+        "{{ {settings} models: {{ local: {{ baseUrl: '{model}', model: 'm', contextTokens: 128000 }} }} }}"
+    );
     fs::write(directory.path().join("user/toolkit.json5"), configuration)?;
     Ok(directory)
 }
 
-pub(crate) struct Gateway {
+/// A gateway that runs; its process ends when this is dropped.
+#[derive(Debug)]
+pub struct Gateway {
     child: Child,
-    pub(crate) address: String,
-    pub(crate) token: String,
-    pub(crate) healthy_after: Duration,
+    /// Its address, `host:port`.
+    pub address: String,
+    /// The token of the owner.
+    pub token: String,
+    /// The time from the start of the process to the first answer that it is healthy.
+    pub healthy_after: Duration,
 }
 
 impl Gateway {
     /// Starts a gateway, and waits until it says that it is healthy.
-    pub(crate) async fn start(toolkit: &Path, directory: &Path) -> Result<Self> {
+    pub async fn start(toolkit: &Path, directory: &Path) -> Result<Self> {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let mut command = Command::new(toolkit);
         command.args(["gateway", "--address", &address]).current_dir(directory.join("work"));
@@ -72,15 +78,15 @@ impl Gateway {
     }
 
     /// The resident memory, in megabytes of 1,000,000 bytes.
-    pub(crate) fn memory(&self) -> Result<f64> {
+    pub fn memory(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory")?;
         let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kibibytes * 1_024.0 / 1e6)
     }
 
-    /// The processor time so far.
-    pub(crate) fn processor_seconds(&self) -> Result<f64> {
+    /// The processor time so far, in seconds, of user and system.
+    pub fn processor_seconds(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let (_, fields) = stat.rsplit_once(") ").ok_or("no fields")?;
         let fields: Vec<&str> = fields.split(' ').collect();
@@ -89,7 +95,7 @@ impl Gateway {
     }
 
     /// Stops it in order.
-    pub(crate) async fn stop(mut self) -> Result<()> {
+    pub async fn stop(mut self) -> Result<()> {
         let mut connection = Connection::open(&self.address).await?;
         let (status, _) = connection.request("POST", "/v1/stop", &self.token, "{}").await?;
         if status != 202 {

@@ -81,7 +81,7 @@ impl Planned {
     }
 
     async fn result(&self, id: &str, call: ToolCall, mut events: Option<Events>) -> ToolResult {
-        let options = CallOptions::new().reads_beside_changes().cancel(self.cancel.clone());
+        let options = CallOptions::new().reads_beside_changes().of_program().cancel(self.cancel.clone());
         let options = match self.access.mode() {
             Asking::Off => options.approver(Nobody),
             Asking::Served => options.approver(Elsewhere),

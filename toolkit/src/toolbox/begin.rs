@@ -42,7 +42,8 @@ impl Begun {
     #[cold]
     fn refuse(&mut self, error: ToolError) {
         let Self { context, start, .. } = self;
-        let outcome = Err(note_refused(context, error.redacted(context.redactor())));
+        let error = error.redacted(context.redactor());
+        let outcome = Err(if start.of_program { error } else { note_refused(context, error) });
         start.report.finish(context, &outcome);
         start.outcome = Some(outcome);
     }
@@ -85,6 +86,7 @@ impl Toolbox {
             above,
             within_read_only,
             reads_beside_changes,
+            of_program,
         } = options;
         // The calls that a function makes do not begin again by themselves.
         let keeper = toolkit.settings.ask_store.as_ref().filter(|_| above.is_none() && !never_begins_again);
@@ -108,6 +110,7 @@ impl Toolbox {
                 timeout,
                 within_read_only,
                 reads_beside_changes,
+                of_program,
                 report,
                 outcome: None,
                 key: None,

@@ -36,6 +36,7 @@ pub struct CallOptions {
     pub(crate) above: Option<Above>,
     pub(crate) within_read_only: bool,
     pub(crate) reads_beside_changes: bool,
+    pub(crate) of_program: bool,
 }
 
 impl CallOptions {
@@ -50,6 +51,14 @@ impl CallOptions {
     #[must_use]
     pub fn reads_beside_changes(mut self) -> Self {
         self.reads_beside_changes = true;
+        self
+    }
+
+    /// States that a program makes the call, and no model, although the caller has an agent: the [loop guard](crate::inspection::LoopGuard) leaves it
+    /// alone.
+    #[must_use]
+    pub fn of_program(mut self) -> Self {
+        self.of_program = true;
         self
     }
 

@@ -46,6 +46,8 @@ pub(super) struct Start {
     pub(super) timeout: Option<Duration>,
     pub(super) within_read_only: bool,
     pub(super) reads_beside_changes: bool,
+    /// A program makes the call, which may repeat it.
+    pub(super) of_program: bool,
     pub(super) report: Report,
     pub(super) outcome: Option<Outcome>,
     /// The loop guard's key of the call.
@@ -166,7 +168,9 @@ impl<'a> Running<'a> {
         if let Some(bound) = tool.bound_arguments() {
             self.start.arguments.extend(bound);
         }
-        self.start.key = repeats::key(context, scope, &self.start.arguments);
+        if !self.start.of_program {
+            self.start.key = repeats::key(context, scope, &self.start.arguments);
+        }
         let is_recorded = context.ask_journal.is_some();
         if is_recorded || !is_free(scope, tool) || services::are_wanting(scope, tool, context) {
             return self.enter_behind(task);

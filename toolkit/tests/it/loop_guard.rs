@@ -232,3 +232,16 @@ async fn sessions_have_their_own_loops() {
         assert_eq!(did(&toolbox.call(ToolCall::new("1", "reads", "{}")).await), expected);
     }
 }
+
+#[tokio::test]
+async fn the_calls_of_a_program_with_an_agent_are_left_alone() {
+    let toolkit = house(&Arc::default()).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_agent("main").with_session("s")).await;
+    for arguments in ["{}", "{\"unknown\":1}"] {
+        for _ in 0..20 {
+            let options = toolkit::CallOptions::new().of_program();
+            let result = toolbox.call_with(ToolCall::new("1", "reads", arguments), options).await;
+            assert_eq!(did(&result), Did::Nothing);
+        }
+    }
+}

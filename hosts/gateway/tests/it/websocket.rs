@@ -137,6 +137,8 @@ async fn start_at(
         .data_dir(directory)
         .set("gateway.address='127.0.0.1:0'")
         .set("permission={ client: 'allow', node: 'allow' }")
+        // The tools of this program are those of a plugin.
+        .set("gateway.othersMayUse=['plugins']")
         .set("tools.deny=['client:owner.denied']")
         .set(format!(
             "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",

@@ -274,6 +274,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
     delete("/v1/uploads/{name}", "removeUpload", "Removes an uploaded file.", ("204", Answer::None))
         .parameters(&[AGENT])
         .problems(&["500"]),
+    get("/v1/nodes", "listNodes", "Lists nodes.", Answer::List("nodes")),
+    post("/v1/nodes/approve", "approveNode", "Approves a node by its code.", ("200", Answer::Object(&["id"])))
+        .problems(&["408", "413", "415", "422"]),
+    delete("/v1/nodes/{id}", "revokeNode", "Revokes a node.", ("204", Answer::None)),
     get("/v1/people", "listPeople", "Lists people.", Answer::List("people")),
     post("/v1/people/{name}/block", "blockPerson", "Blocks a person.", ("200", Answer::Object(&[])))
         .problems(&["408", "409", "413", "422"]),
@@ -324,6 +328,10 @@ pub(super) fn body(id: &str) -> Option<Value> {
                 "name": text(), "person": text(), "role": { "enum": ["owner", "approver", "user"] }, "agent": text(),
                 "expiresAt": { "type": "integer" }, "expiresInSeconds": { "type": "integer", "minimum": 1 },
             },
+        }),
+        "approveNode" => json!({
+            "type": "object", "required": ["code"], "additionalProperties": false,
+            "properties": { "code": text(), "person": text() },
         }),
         "backUp" => json!({
             "type": "object", "required": ["directory"], "additionalProperties": false,

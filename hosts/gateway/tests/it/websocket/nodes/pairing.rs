@@ -108,7 +108,7 @@ async fn a_proof_counts_for_its_connection_and_server_alone() {
     send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
     assert_eq!(frame(&mut socket).await.unwrap_err().0, 4401);
 
-    // What the node says it connected to is another server.
+    // The node says that it connected to another server.
     let mut socket = open(&place).await;
     let nonce = Nonce::random().unwrap();
     send(&mut socket, &device.hello("evil.example", nonce, false)).await;

@@ -214,7 +214,10 @@ async fn an_agent_describes_a_device_and_reads_its_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_runs_commands_only_under_its_own_rules() {
     for (config, expected) in [
-        ("{ node: { run: true }, permission: { exec: [{ match: 'touch *', do: 'allow' }] } }", None),
+        (
+            "{ node: { run: true }, permission: { exec: [{ match: 'touch *', do: 'allow' }], edit: 'allow' } }",
+            None,
+        ),
         ("{ node: { run: true } }", Some("a rule of its configuration")),
         ("{ permission: { exec: 'allow' } }", Some("does not serve")),
     ] {

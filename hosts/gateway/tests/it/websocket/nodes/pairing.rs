@@ -1,5 +1,7 @@
 //! Pairing, approval and the handshake.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::json;
 use toolkit_gateway::ClientLimits;
 use toolkit_node::Nonce;
@@ -106,7 +108,7 @@ async fn a_proof_counts_for_its_connection_and_server_alone() {
     send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
     assert_eq!(frame(&mut socket).await.unwrap_err().0, 4401);
 
-    // What the node says it connected to is another server.
+    // The node says that it connected to another server.
     let mut socket = open(&place).await;
     let nonce = Nonce::random().unwrap();
     send(&mut socket, &device.hello("evil.example", nonce, false)).await;
@@ -160,7 +162,6 @@ async fn a_node_and_the_key_of_the_gateway_outlive_a_restart() {
     let anew = revoked.paired(&place, "owner").await;
     assert_ne!(anew, lost);
     let file = place.directory.path().join(toolkit_gateway::GATEWAY_KEY_FILE);
-    use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(place.nodes(&main(), json!({ "action": "list" })).await.text().contains("No node is connected"));
     place.stop().await;

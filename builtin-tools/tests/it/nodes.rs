@@ -114,9 +114,10 @@ async fn each_action_but_the_descriptions_asks_with_the_node_and_the_command() {
         assert_eq!(error.kind(), toolkit::ToolErrorKind::Denied, "{error:?}");
     }
     let rules = json!([{ "match": "run rack-2 uptime", "do": "allow" }]);
-    let ruled = toolkit(&nodes, &rules);
+    let one_command = toolkit(&nodes, &rules);
     let run = async |command: &str| {
-        let error = call(&ruled, json!({ "action": "run", "nodeId": "rack-2", "command": command })).await;
+        let error =
+            call(&one_command, json!({ "action": "run", "nodeId": "rack-2", "command": command })).await;
         error.unwrap_err().kind()
     };
     assert_eq!(run("uptime").await, toolkit::ToolErrorKind::Failed, "it reached the node");

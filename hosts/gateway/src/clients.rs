@@ -139,7 +139,8 @@ impl Clients {
     /// The person has too many clients, or one of this name by another token; or the gateway has not begun.
     pub(crate) fn join(&self, hello: Hello) -> Result<Joined, JoinError> {
         let busy = |reason: String| JoinError::Busy(reason);
-        let at_work = self.0.at_work.get().ok_or_else(|| busy("the gateway begins; try again later".to_owned()))?;
+        let at_work =
+            self.0.at_work.get().ok_or_else(|| busy("the gateway begins; try again later".to_owned()))?;
         let mut resume = match &hello.resume {
             Some(resume) => resume.clone(),
             None => new_resume_id().map_err(busy)?,

@@ -216,13 +216,12 @@ impl Gateway {
         let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
         questions.begin().await.map_err(GatewayError::Store)?;
         // From here on runs go on: nothing that follows fails, but for the schedules.
-        let agents =
-            Arc::new(ConfiguredAgents::new(
-                Arc::clone(&host),
-                data_dir.clone(),
-                (session_tools.clone(), owners_tools.clone()),
-                store.clock().now(),
-            ));
+        let agents = Arc::new(ConfiguredAgents::new(
+            Arc::clone(&host),
+            data_dir.clone(),
+            (session_tools.clone(), owners_tools.clone()),
+            store.clock().now(),
+        ));
         let of_agents = Arc::clone(&agents);
         let of_agents = move |session: &SessionRecord| of_agents.agent(session);
         let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;

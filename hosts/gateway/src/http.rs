@@ -51,6 +51,7 @@ mod nodes;
 mod operation;
 mod outbox;
 mod people;
+mod persons_tools;
 mod query;
 mod rate;
 mod schedules;
@@ -68,8 +69,9 @@ pub use caller::Caller;
 pub use client_address::ClientAddress;
 pub use nodes::nodes;
 pub use operation::operation;
+pub use persons_tools::PersonsTools;
 pub use state::{About, AgentInfo, HttpState};
-pub use tools::{PersonsTools, ToolRoutes, tools};
+pub use tools::{ToolRoutes, tools};
 pub use websocket::{clients, clients_and_nodes};
 
 use std::sync::Arc;
@@ -109,9 +111,12 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         .layer(DefaultBodyLimit::disable())
         .layer(map_response(not_stored));
     let (uploads, each) = uploads::MAX_AT_ONCE;
-    let bounded = Bounded::new(router)
-        .requests(MAX_OPEN_REQUESTS)
-        .larger_body(uploads::PATH, uploads::limits(), uploads, each);
+    let bounded = Bounded::new(router).requests(MAX_OPEN_REQUESTS).larger_body(
+        uploads::PATH,
+        uploads::limits(),
+        uploads,
+        each,
+    );
     Addressed::local(Authenticated::new(bounded, people, rate, proxies))
 }
 

@@ -87,7 +87,7 @@ struct Used {
     tokens: HashMap<String, Revocation>,
     /// One of each person's, by the person's name.
     people: HashMap<String, Revocation>,
-    /// What ends once a person is blocked, by the person's name.
+    /// Cancelled once a person is blocked, by the person's name.
     blocked: HashMap<String, CancellationToken>,
 }
 

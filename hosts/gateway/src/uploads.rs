@@ -142,8 +142,10 @@ impl Uploads {
         }
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let unfinished =
-            Unfinished { directory: &self.0, name: format!("{UNFINISHED}{}", data_encoding::HEXLOWER.encode(&random)) };
+        let unfinished = Unfinished {
+            directory: &self.0,
+            name: format!("{UNFINISHED}{}", data_encoding::HEXLOWER.encode(&random)),
+        };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.0, &*unfinished.name, flags, Mode::RUSR | Mode::WUSR)?);
         file.write_all(content)?;
@@ -257,8 +259,13 @@ mod tests {
             assert!(uploads.remove(&left.name).expect("removed"));
         }
         let only_extension = format!("a.{}", "b".repeat(MAX_NAME_BYTES - 2));
-        assert_eq!([save(&only_extension, "1"), save(&only_extension, "1")], [only_extension.clone(), "upload-2".to_owned()]);
-        assert!(uploads.remove(&only_extension).expect("removed") && uploads.remove("upload-2").expect("removed"));
+        assert_eq!(
+            [save(&only_extension, "1"), save(&only_extension, "1")],
+            [only_extension.clone(), "upload-2".to_owned()]
+        );
+        assert!(
+            uploads.remove(&only_extension).expect("removed") && uploads.remove("upload-2").expect("removed")
+        );
         let (upload, digest) = uploads.save("ünïcode ?.txt", b"abc").expect("saved");
         assert_eq!(upload.path, "uploads/ünïcode ?.txt");
         assert_eq!(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -37,9 +37,9 @@ use roots::Roots;
 #[cfg(feature = "http")]
 pub(crate) use sender::Sender;
 use serde_json::Map;
+use served::Served;
 #[cfg(feature = "http")]
 pub(crate) use sessions::{NoPlace, Place, Stateless, pause};
-use served::Served;
 use sessions::{OwnedSession, Sessions};
 use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};

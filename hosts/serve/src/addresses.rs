@@ -65,7 +65,7 @@ fn network(address: IpAddr) -> Option<IpAddr> {
     match address.to_canonical() {
         address if address.is_loopback() => None,
         IpAddr::V6(address) => Some(Ipv6Addr::from_bits(address.to_bits() & NETWORK).into()),
-        address => Some(address),
+        address @ IpAddr::V4(_) => Some(address),
     }
 }
 

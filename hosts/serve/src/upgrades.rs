@@ -1,7 +1,7 @@
 //! Connections that became something else than HTTP: they count as connections, and end with the server.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use crate::addresses::OfAddress;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -49,7 +49,9 @@ pub(crate) async fn list(
     // Tools that the policy denies are there with their verdict, unless the client is limited to others.
     let denied = toolbox.denied().into_iter().filter(|denied| access.admits_name(&denied.tool));
     for denied in denied {
-        if let Some(tool) = web.inner.toolkit.tool(&denied.tool).filter(|tool| access.admits(tool) && is_wanted(tool)) {
+        if let Some(tool) =
+            web.inner.toolkit.tool(&denied.tool).filter(|tool| access.admits(tool) && is_wanted(tool))
+        {
             entries.push(shown.entry(&tool));
         }
     }

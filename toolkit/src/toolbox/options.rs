@@ -22,6 +22,7 @@ use toolkit_core::message::Message;
 /// # drop(options);
 /// ```
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) interrupt: Option<CancellationToken>,

@@ -12,14 +12,14 @@ use toolkit_models::Thinking;
 
 use super::others::{OwnersTools, marked};
 use super::workspaces;
+use crate::Person;
 use crate::budgets;
 use crate::http::AgentInfo;
 use crate::people::is_owners;
+use crate::session_tools::caller_outside_of_runs;
 use crate::sessions::{AgentError, Agents};
-use crate::Person;
 use crate::settings::GatewaySettings;
 use crate::store::SessionRecord;
-use crate::session_tools::caller_outside_of_runs;
 use crate::{LOCAL_CHANNEL, Moment, SessionKey, SessionTools, caller_in};
 
 /// The agents of a host.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::json;
+use toolkit::config::Configuration;
 use toolkit::descriptor::Source;
 use toolkit::inspection::{Inspecting, Inspection, Inspector, Verdict};
-use toolkit::config::Configuration;
 use toolkit::{Caller, Tool};
 
 use crate::settings::GatewaySettings;

@@ -16,7 +16,7 @@ impl ClientAddress {
     pub(super) fn network(self) -> IpAddr {
         match self.0 {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (!0 << 64)).into(),
-            address => address,
+            address @ IpAddr::V4(_) => address,
         }
     }
 }

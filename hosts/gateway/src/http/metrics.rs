@@ -47,8 +47,16 @@ async fn show(State(metrics): State<Metrics>, caller: Caller, query: Query) -> R
     text.gauge("toolkit_gateway_problems", "Faults that the status tells.", problems);
     text.gauge("toolkit_gateway_clients", "Clients with tools.", links);
     text.gauge("toolkit_gateway_sockets", "WebSockets of known people.", sockets);
-    text.counter("toolkit_gateway_wrong_tokens_total", "Requests with a wrong token since the start.", wrong_tokens);
-    text.gauge("toolkit_gateway_start_time_seconds", "When the gateway began, in seconds since 1970.", metrics.state.started_at().0 / 1_000);
+    text.counter(
+        "toolkit_gateway_wrong_tokens_total",
+        "Requests with a wrong token since the start.",
+        wrong_tokens,
+    );
+    text.gauge(
+        "toolkit_gateway_start_time_seconds",
+        "When the gateway began, in seconds since 1970.",
+        metrics.state.started_at().0 / 1_000,
+    );
     // The calls over HTTP alone, of the owner: what is stored for clients.
     let access = Access::new("metrics", toolkit::Caller::new()).as_owner(true);
     text.0.push_str(&metrics.web.metrics(&access).await?);
@@ -69,7 +77,7 @@ fn of_store(text: &mut Text, counts: &Counts) {
     }
 }
 
-/// What was used in the month, which begins anew with each month as a counter does after a start.
+/// The use of the month, which begins anew with each month as a counter does after a start.
 async fn of_usage(text: &mut Text, state: &HttpState) -> Result<(), Problem> {
     let filter = BudgetFilter { kind: Some(BudgetKind::Everything), limit: 1, ..BudgetFilter::default() };
     let everything = state.store().account_budgets(filter).await?;

@@ -6,38 +6,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::{CancellationToken, Tool, Toolkit};
 use toolkit_mcp::{Answerers, HttpOptions, HttpService};
+use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::{Request, State};
+use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::middleware::{Next, from_fn_with_state};
 use toolkit_serve::axum::response::{IntoResponse as _, Response};
 use toolkit_serve::axum::routing::any;
-use toolkit_serve::Problem;
-use toolkit_serve::axum::http::StatusCode;
 use toolkit_web::{Access, Asking, Web, WebOptions};
 use tower_service::Service as _;
 
 use super::caller::Caller;
+use super::persons_tools::PersonsTools;
 use super::state::HttpState;
 use super::{describing, metrics, uploads};
-use crate::{Clients, Person};
+use crate::Clients;
 use crate::measured::Measured;
 use crate::store::Role;
 
 /// The reason why a tool is not there for people other than the owner.
 const NOT_FOR_OTHERS: &str = "it is for the owner of this gateway alone";
-
-/// Finds the rights of a person in calls of tools.
-pub trait PersonsTools: Send + Sync {
-    /// Returns the caller of tools in the name of a person, with an agent that they may use, or the one that they have. Blocks.
-    ///
-    /// # Errors
-    ///
-    /// A problem for the person.
-    fn caller(&self, person: &Person, agent: Option<&str>) -> Result<toolkit::Caller, Problem>;
-
-    /// Returns true if people other than the owner may use a tool.
-    fn is_for_others(&self, tool: &Tool) -> bool;
-}
 
 /// The parts of the routes of tools.
 pub struct ToolRoutes {

@@ -14,8 +14,8 @@ use toolkit_serve::axum::{Json, Router};
 use toolkit_serve::{BodyLimits, Problem};
 
 use super::caller::Caller;
+use super::persons_tools::PersonsTools;
 use super::query::Query;
-use super::tools::PersonsTools;
 use crate::uploads::{MAX_FILE_BYTES, UploadError, Uploads};
 
 /// The path of uploads, at which larger bodies are read.
@@ -96,11 +96,7 @@ async fn in_workspace<T: Send + 'static>(
     done.await.map_err(|_| stopped())?
 }
 
-fn workspace(
-    tools: &dyn PersonsTools,
-    caller: &Caller,
-    agent: Option<&str>,
-) -> Result<PathBuf, Problem> {
+fn workspace(tools: &dyn PersonsTools, caller: &Caller, agent: Option<&str>) -> Result<PathBuf, Problem> {
     let of_person = tools.caller(caller, agent)?;
     let none = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the agent has no workspace");
     of_person.workspace.ok_or_else(none)

@@ -68,7 +68,10 @@ async fn others_reach_it_over_tls_and_programs_of_this_machine_without() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("\"status\":\"degraded\"}"), "{answer}");
     let plain = async |address: SocketAddr| {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+        stream
+            .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            .await
+            .unwrap();
         let mut answer = Vec::new();
         let _ = in_time(stream.read_to_end(&mut answer)).await;
         String::from_utf8_lossy(&answer).into_owned()

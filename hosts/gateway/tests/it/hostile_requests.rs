@@ -52,7 +52,8 @@ impl Table {
             "" if method == "GET" => String::new(),
             body => format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()),
         };
-        let request = format!("{method} {path} HTTP/1.1\r\n{host}{headers}{length}connection: close\r\n\r\n{body}");
+        let request =
+            format!("{method} {path} HTTP/1.1\r\n{host}{headers}{length}connection: close\r\n\r\n{body}");
         let first = headers.lines().next().unwrap_or_default();
         let shown: String = format!("{method} {path} {first}").chars().take(120).collect();
         self.raw(shown, request, expected);
@@ -162,7 +163,10 @@ fn origins(table: &mut Table, owner: &str) {
         ),
         &[400, 421],
     );
-    let absolute = format!("GET http://evil.test/v1/status HTTP/1.1\r\nhost: {}\r\n{token}connection: close\r\n\r\n", table.address);
+    let absolute = format!(
+        "GET http://evil.test/v1/status HTTP/1.1\r\nhost: {}\r\n{token}connection: close\r\n\r\n",
+        table.address
+    );
     table.raw("another authority in the request line", absolute, &[400, 421]);
 }
 
@@ -218,7 +222,8 @@ fn of_others(table: &mut Table, ada: &str, ids: &[(&str, String)]) {
     ] {
         table.add(method, path, &token, body, &[403, 404]);
     }
-    let session_of_mcp = format!("{token}mcp-session-id: {}\r\naccept: application/json, text/event-stream\r\n", id("mcp"));
+    let session_of_mcp =
+        format!("{token}mcp-session-id: {}\r\naccept: application/json, text/event-stream\r\n", id("mcp"));
     let list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
     table.add("POST", "/mcp", &session_of_mcp, list, &[400, 404, 422]);
     table.add("DELETE", "/mcp", &session_of_mcp, "", &[400, 404, 405, 422]);
@@ -233,14 +238,28 @@ fn bodies(table: &mut Table, owner: &str) {
     for path in ["/v1/sessions/main/messages", "/v1/tools/http_add/call"] {
         table.add("POST", path, &token, &huge, &[413]);
         table.add("POST", path, &token, &deep, &[400, 422]);
-        for body in ["[]", "7", "{", "{\"text\":", "\u{0}", "{\"text\":\"\\ud800\"}", "{\"a\":1,\"a\":2,\"b\":3,\"text\":1}"] {
+        for body in [
+            "[]",
+            "7",
+            "{",
+            "{\"text\":",
+            "\u{0}",
+            "{\"text\":\"\\ud800\"}",
+            "{\"a\":1,\"a\":2,\"b\":3,\"text\":1}",
+        ] {
             table.add("POST", path, &token, body, &[400, 422]);
         }
         let invalid = [format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: application/json\r\nconnection: close\r\ncontent-length: 12\r\n\r\n{{\"text\":\"", table.address).as_bytes(), b"\xff\"}"].concat();
         table.raw(format!("no UTF-8 at {path}"), invalid, &[400, 422]);
-        let other = format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: text/plain\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}", table.address);
+        let other = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: text/plain\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}",
+            table.address
+        );
         table.raw(format!("text at {path}"), other, &[400, 415, 422]);
-        let chunked = format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n", table.address);
+        let chunked = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\n{token}content-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n",
+            table.address
+        );
         let chunk = format!("500000\r\n{}\r\n0\r\n\r\n", "x".repeat(0x50_0000));
         table.raw(format!("a large chunk at {path}"), chunked + &chunk, &[413]);
     }
@@ -250,9 +269,13 @@ fn smuggling(table: &mut Table, owner: &str) {
     let token = bearer(owner);
     let address = table.address;
     // A second request that stands in the body of the first one must not be answered.
-    let second = format!("POST /v1/sessions/main/messages HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\nconnection: close\r\ncontent-length: 19\r\n\r\n{{\"text\":\"smuggled\"}}");
+    let second = format!(
+        "POST /v1/sessions/main/messages HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\nconnection: close\r\ncontent-length: 19\r\n\r\n{{\"text\":\"smuggled\"}}"
+    );
     let first = |headers: &str, body: &str| {
-        format!("POST /v1/tools/http_add/validate HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n{headers}\r\n{body}{second}")
+        format!(
+            "POST /v1/tools/http_add/validate HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n{headers}\r\n{body}{second}"
+        )
     };
     for (name, headers, body) in [
         ("length and chunks", "content-length: 4\r\ntransfer-encoding: chunked\r\n", "0\r\n\r\n"),
@@ -272,15 +295,31 @@ fn smuggling(table: &mut Table, owner: &str) {
         // The first one may be answered, but no second one: the connection ends.
         table.raw(name, first(headers, body), &[0, 200, 400, 411, 422, 501]);
     }
-    table.raw("a length of the older protocol", format!("POST /v1/stop HTTP/1.0\r\n{token}transfer-encoding: chunked\r\n\r\n0\r\n\r\n"), &[0, 400, 421]);
+    table.raw(
+        "a length of the older protocol",
+        format!("POST /v1/stop HTTP/1.0\r\n{token}transfer-encoding: chunked\r\n\r\n0\r\n\r\n"),
+        &[0, 400, 421],
+    );
     table.cut("no HTTP", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}", &[0, 400]);
     table.cut("another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 400]);
-    table.raw("another version", format!("GET /v1/status HTTP/9.9\r\nhost: {address}\r\n{token}\r\n"), &[0, 400]);
+    table.raw(
+        "another version",
+        format!("GET /v1/status HTTP/9.9\r\nhost: {address}\r\n{token}\r\n"),
+        &[0, 400],
+    );
     table.cut("half a request", format!("GET /v1/status HTTP/1.1\r\nhost: {address}\r\n{token}"), &[0, 400]);
     let many = "x-a: b\r\n".repeat(1_000);
-    table.raw("many headers", format!("GET /v1/status HTTP/1.1\r\nhost: {address}\r\n{many}{token}\r\n"), &[0, 400, 431]);
+    table.raw(
+        "many headers",
+        format!("GET /v1/status HTTP/1.1\r\nhost: {address}\r\n{many}{token}\r\n"),
+        &[0, 400, 431],
+    );
     let long = "x".repeat(1 << 20);
-    table.raw("a long header", format!("GET /v1/status HTTP/1.1\r\nhost: {address}\r\nx-a: {long}\r\n{token}\r\n"), &[0, 400, 431]);
+    table.raw(
+        "a long header",
+        format!("GET /v1/status HTTP/1.1\r\nhost: {address}\r\nx-a: {long}\r\n{token}\r\n"),
+        &[0, 400, 431],
+    );
 }
 
 fn paths(table: &mut Table, owner: &str) {
@@ -344,7 +383,10 @@ async fn hostile_requests_get_nothing_and_the_rest_goes_on() {
         let first = statuses.first().copied().unwrap_or(0);
         // After a hundred: the interim answer to a body that is awaited.
         if statuses.len() > 1 || !expected.contains(&first) && !(first == 429 && expected.contains(&401)) {
-            faults.push(format!("{name}: {statuses:?}, and not {expected:?}\n  {}", answer.lines().last().unwrap_or_default()));
+            faults.push(format!(
+                "{name}: {statuses:?}, and not {expected:?}\n  {}",
+                answer.lines().last().unwrap_or_default()
+            ));
         }
         if answer.contains(SECRET) && !name.contains(SECRET) {
             faults.push(format!("{name}: it tells what is the owner's"));
@@ -394,7 +436,7 @@ async fn useless_tokens(place: &Place) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What the owner has, by names: a message, a job, a question, an upload, a keyed call, a session of MCP.
+/// Things of the owner, by names: a message, a job, a question, an upload, a keyed call, a session of MCP.
 async fn things_of_the_owner(place: &Place) -> Vec<(&'static str, String)> {
     let owner = &place.owner;
     let post = async |path: &str, body: Value| place.http("POST", path, owner, Some(body)).await;

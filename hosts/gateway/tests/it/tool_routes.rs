@@ -13,7 +13,12 @@ use crate::websocket::{Place, exchange};
 
 /// Adds two numbers.
 #[tool(group = "http_test", read_only)]
-async fn http_add(/** One. */ a: i64, /** Other. */ b: i64) -> i64 {
+async fn http_add(
+    /** One. */
+    a: i64,
+    /** Other. */
+    b: i64,
+) -> i64 {
     a + b
 }
 
@@ -23,12 +28,15 @@ async fn http_of_owner() -> &'static str {
     "the owner's"
 }
 
-/// What [`http_change`] has changed.
+/// The names of all changes of [`http_change`].
 static CHANGED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Changes something.
 #[tool(group = "http_test")]
-async fn http_change(/** What. */ name: String) -> &'static str {
+async fn http_change(
+    /** What. */
+    name: String,
+) -> &'static str {
     CHANGED.lock().unwrap().push(name);
     "changed"
 }

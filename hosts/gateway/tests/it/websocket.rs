@@ -79,7 +79,13 @@ impl Place {
         made["token"].as_str().unwrap().to_owned()
     }
 
-    pub(crate) async fn http(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> (u16, Value) {
+    pub(crate) async fn http(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        body: Option<Value>,
+    ) -> (u16, Value) {
         http(self.gateway.address(), method, path, token, body).await
     }
 

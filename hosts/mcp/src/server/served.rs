@@ -19,9 +19,7 @@ impl Served {
     /// Creates the toolbox of a caller, with all tools if there is no choice.
     pub(super) async fn toolbox(served: Option<&Self>, toolkit: &Toolkit, caller: &Caller) -> Toolbox {
         match served {
-            Some(Self { is_served, why }) => {
-                toolkit.toolbox_of(caller, |tool| is_served(tool), why).await
-            }
+            Some(Self { is_served, why }) => toolkit.toolbox_of(caller, |tool| is_served(tool), why).await,
             None => toolkit.toolbox(caller).await,
         }
     }

@@ -227,8 +227,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .parameters(&[SESSION])
         .problems(&["409"]),
     get("/v1/asks/{code}", "getAsk", "Returns a question.", Answer::Object(&["code"])),
-    post("/v1/asks/{code}", "answerAsk", "Answers a question.", ("200", Answer::Object(&["code", "outcome"])))
-        .problems(&["408", "409", "410", "413", "415", "422", "500"]),
+    post(
+        "/v1/asks/{code}",
+        "answerAsk",
+        "Answers a question.",
+        ("200", Answer::Object(&["code", "outcome"])),
+    )
+    .problems(&["408", "409", "410", "413", "415", "422", "500"]),
     get("/v1/schedules", "listJobs", "Lists jobs.", Answer::List("jobs"))
         .parameters(&[SESSION, AGENT])
         .problems(&["409"]),
@@ -275,22 +280,42 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .parameters(&[AGENT])
         .problems(&["500"]),
     get("/v1/nodes", "listNodes", "Lists nodes.", Answer::List("nodes")),
-    post("/v1/nodes/approve", "approveNode", "Approves a node by its code.", ("200", Answer::Object(&["id"])))
-        .problems(&["408", "413", "415", "422"]),
+    post(
+        "/v1/nodes/approve",
+        "approveNode",
+        "Approves a node by its code.",
+        ("200", Answer::Object(&["id"])),
+    )
+    .problems(&["408", "413", "415", "422"]),
     delete("/v1/nodes/{id}", "revokeNode", "Revokes a node.", ("204", Answer::None)),
     get("/v1/people", "listPeople", "Lists people.", Answer::List("people")),
     post("/v1/people/{name}/block", "blockPerson", "Blocks a person.", ("200", Answer::Object(&[])))
         .problems(&["408", "409", "413", "422"]),
-    post("/v1/people/{name}/unblock", "unblockPerson", "Lets a person in again.", ("200", Answer::Object(&[])))
-        .problems(&["408", "409", "413", "422"]),
+    post(
+        "/v1/people/{name}/unblock",
+        "unblockPerson",
+        "Lets a person in again.",
+        ("200", Answer::Object(&[])),
+    )
+    .problems(&["408", "409", "413", "422"]),
     get("/v1/tokens", "listTokens", "Lists tokens, without their texts.", Answer::List("tokens")),
-    post("/v1/tokens", "addToken", "Makes a token, which is shown once.", ("201", Answer::Object(&["token"])))
-        .problems(&["408", "409", "413", "415", "422"]),
+    post(
+        "/v1/tokens",
+        "addToken",
+        "Makes a token, which is shown once.",
+        ("201", Answer::Object(&["token"])),
+    )
+    .problems(&["408", "409", "413", "415", "422"]),
     delete("/v1/tokens/{name}", "revokeToken", "Revokes a token.", ("204", Answer::None)).problems(&["409"]),
     post("/v1/stop", "stop", "Stops the gateway.", ("202", Answer::Object(&["status"])))
         .problems(&["408", "413"]),
     post("/v1/backup", "backUp", "Writes a consistent copy.", ("201", Answer::Object(&["directory"]))),
-    get("/metrics", "getMetrics", "Returns metrics in the text format of Prometheus.", Answer::Text("text/plain")),
+    get(
+        "/metrics",
+        "getMetrics",
+        "Returns metrics in the text format of Prometheus.",
+        Answer::Text("text/plain"),
+    ),
 ];
 
 /// Returns the body of an operation that has one.

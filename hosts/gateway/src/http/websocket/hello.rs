@@ -163,12 +163,13 @@ async fn join(
     let shown: Vec<String> = sessions.iter().map(ToString::to_string).collect();
     let hello_of =
         clients::Hello { access: caller.0.clone(), name, sessions, first_session, resume: hello.resume };
-    let Joined { link, resume, is_resumed } = sockets.clients.join(hello_of).map_err(|error| match error {
-        JoinError::Busy(reason) => Closing::too_many(reason),
-        JoinError::OtherSessions => Closing::malformed(
-            "a client that comes back has the sessions that it had; leave `resume` out to begin anew",
-        ),
-    })?;
+    let Joined { link, resume, is_resumed } =
+        sockets.clients.join(hello_of).map_err(|error| match error {
+            JoinError::Busy(reason) => Closing::too_many(reason),
+            JoinError::OtherSessions => Closing::malformed(
+                "a client that comes back has the sessions that it had; leave `resume` out to begin anew",
+            ),
+        })?;
     let received = if is_resumed { hello.received } else { 0 };
     let lost = || Closing::ended("messages of the connection were lost; begin anew, without `resume`");
     let (socket, gateway_has) = link.connect(received).ok_or_else(lost)?;

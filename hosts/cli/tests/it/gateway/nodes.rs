@@ -219,7 +219,7 @@ async fn a_device_runs_commands_only_under_its_own_rules() {
             None,
         ),
         ("{ node: { run: true } }", Some("a rule of its configuration")),
-        ("{ permission: { exec: 'allow' } }", Some("does not serve")),
+        ("{ permission: { exec: 'allow' } }", Some("/action: expected one of")),
     ] {
         let bench = Bench::with([], "permission: { node: \"allow\" }").await;
         let gateway = started(&bench);

@@ -62,11 +62,12 @@ impl Drop for OfAddress {
 
 /// Returns the network of an address; `None` for this machine.
 fn network(address: IpAddr) -> Option<IpAddr> {
-    match address.to_canonical() {
-        address if address.is_loopback() => None,
-        IpAddr::V6(address) => Some(Ipv6Addr::from_bits(address.to_bits() & NETWORK).into()),
-        address @ IpAddr::V4(_) => Some(address),
-    }
+    let address = address.to_canonical();
+    let network = match address {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),
+        IpAddr::V4(_) => address,
+    };
+    (!address.is_loopback()).then_some(network)
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub enum Asking {
     Host,
 }
 
+/// Returns true for tools that a client may use.
+type Admits = dyn Fn(&Tool) -> bool + Send + Sync;
+
 /// A client of the tools, with its rights: an extension of each request, added by a layer of the host.
 ///
 /// ```
@@ -39,7 +42,7 @@ pub struct Access {
     client: Arc<str>,
     caller: Caller,
     only: Option<Arc<BTreeSet<String>>>,
-    only_if: Option<Arc<dyn Fn(&Tool) -> bool + Send + Sync>>,
+    only_if: Option<Arc<Admits>>,
     asking: Asking,
     answered_by: Option<String>,
     keeps_files: bool,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use toolkit::{CancellationToken, Tool, Toolkit};
+use toolkit::{CancellationToken, Toolkit};
 use toolkit_mcp::{Answerers, HttpOptions, HttpService};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;

@@ -43,7 +43,7 @@ async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Json<Value>, Problem> {
-    let uploads = in_workspace(tools, caller, query, |uploads| uploads.list()).await?;
+    let uploads = in_workspace(tools, caller, query, Uploads::list).await?;
     Ok(Json(json!({ "uploads": uploads })))
 }
 

@@ -81,16 +81,16 @@ impl Drop for UnknownPlace {
 mod tests {
     use super::*;
 
-    fn at(last: u8) -> Option<ClientAddress> {
-        Some(ClientAddress([192, 0, 2, last].into()))
+    fn at(last: u8) -> ClientAddress {
+        ClientAddress([192, 0, 2, last].into())
     }
 
     #[test]
     fn the_longest_waiting_socket_gives_its_place_to_a_new_one() {
         let places = UnknownPlaces::new(2);
-        let [first, second] = [places.enter(at(1)), places.enter(at(2))];
+        let [first, second] = [places.enter(Some(at(1))), places.enter(Some(at(2)))];
         assert!(!first.lost.is_cancelled());
-        let third = places.enter(at(3));
+        let third = places.enter(Some(at(3)));
         assert_eq!([&first, &second, &third].map(|place| place.lost.is_cancelled()), [true, false, false]);
         drop(second);
         let fourth = places.enter(None);
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn an_address_with_many_silent_sockets_takes_places_of_its_own() {
         let places = UnknownPlaces::new(3);
-        let alone = places.enter(at(1));
-        let many: Vec<_> = (0..100).map(|_| places.enter(at(2))).collect();
+        let alone = places.enter(Some(at(1)));
+        let many: Vec<_> = (0..100).map(|_| places.enter(Some(at(2)))).collect();
         assert!(!alone.lost.is_cancelled());
         let waiting = many.iter().map(|place| !place.lost.is_cancelled());
         assert_eq!(waiting.filter(|is| *is).count(), 2);

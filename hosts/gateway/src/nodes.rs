@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use toolkit::Toolkit;
 use toolkit_mcp::{ClientOptions, SessionServers};
 use toolkit_node::handshake::{End, Handshake, NodeHello};
+use toolkit_node::seal::{Exchange, Opener, Sealer};
 use toolkit_node::{Identity, KeyError, Nonce, PublicKey};
 
 use crate::people::Window;
@@ -92,6 +93,7 @@ pub(crate) enum Approval {
 pub(crate) struct Begun {
     hello: NodeHello,
     facts: Handshake,
+    exchange: Exchange,
 }
 
 /// The answer to a node that asks for a code.
@@ -214,15 +216,18 @@ impl Nodes {
 
     /// Begins the handshake of one connection. Returns it with the signature of the gateway.
     pub(crate) fn challenge(&self, hello: NodeHello) -> Result<(Begun, String), KeyError> {
+        let exchange = Exchange::random()?;
         let facts = Handshake {
             gateway_nonce: Nonce::random()?,
             node_nonce: hello.nonce,
             gateway_key: self.public_key(),
             node_key: hello.key,
+            gateway_exchange: exchange.public_key(),
+            node_exchange: hello.exchange,
             server: hello.server.clone(),
         };
         let signature = facts.sign(End::Gateway, &self.0.identity);
-        Ok((Begun { hello, facts }, signature))
+        Ok((Begun { hello, facts, exchange }, signature))
     }
 
     /// Gives a node whose key is proved a code, by which the owner approves it.
@@ -290,9 +295,14 @@ impl Begun {
         &self.facts
     }
 
-    /// Returns the node if the signature is its own for this very connection.
-    pub(crate) fn proved(self, signature: &str) -> Option<NodeHello> {
-        self.facts.is_signed(End::Node, signature).then_some(self.hello)
+    /// Returns the node, and the two directions of its connection, if the signature is its own for this very connection.
+    pub(crate) fn proved(self, signature: &str) -> Option<(NodeHello, Sealer, Opener)> {
+        let Self { hello, facts, exchange } = self;
+        if !facts.is_signed(End::Node, signature) {
+            return None;
+        }
+        let (sealer, opener) = exchange.agree(End::Gateway, &facts)?;
+        Some((hello, sealer, opener))
     }
 }
 

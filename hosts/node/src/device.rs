@@ -33,6 +33,20 @@ pub enum NodeError {
     /// The name is none.
     #[error("{0}")]
     Name(String),
+    /// The device is paired with a gateway that has another key.
+    #[error(
+        "this device is paired with a gateway whose key has the fingerprint {pinned}, and the one at this address has {found}: if that is the one you \
+         mean, compare its fingerprint on its machine, remove {}, and pair again",
+        file.display()
+    )]
+    OtherPin {
+        /// The fingerprint of the pairing.
+        pinned: String,
+        /// The fingerprint of the gateway at the address.
+        found: String,
+        /// The file of the pairing.
+        file: PathBuf,
+    },
     /// The tools cannot be made.
     #[error("the tools of this device cannot be made: {0}")]
     Tools(#[from] BuildError),
@@ -47,7 +61,7 @@ impl NodeError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Session(error) => error.is_final(),
-            Self::Directory(_) | Self::Name(_) => true,
+            Self::Directory(_) | Self::Name(_) | Self::OtherPin { .. } => true,
             _ => false,
         }
     }
@@ -64,11 +78,11 @@ pub struct Paired {
     pub gateway_fingerprint: String,
 }
 
-/// Asks the gateway at an address for approval, and pins its key, in place of an earlier one.
+/// Asks the gateway at an address for approval, and pins its key. The key of another gateway is not replaced.
 ///
 /// # Errors
 ///
-/// The gateway cannot be reached or takes no more nodes, or the directory cannot be used.
+/// The gateway cannot be reached, takes no more nodes, or has another key than the pinned one, or the directory cannot be used.
 pub async fn pair(
     directory: &NodeDirectory,
     address: Address,
@@ -78,7 +92,19 @@ pub async fn pair(
     check_name(&name).map_err(NodeError::Name)?;
     let identity = blocking(directory, NodeDirectory::identity).await?;
     let connecting = Connecting { identity: &identity, address: &address, name: &name, ca: ca.as_deref() };
-    let (gateway_key, answer) = session::ask_for_code(connecting).await?;
+    let earlier = blocking(directory, |directory| match directory.pin() {
+        Ok(pin) => Ok(Some(pin.gateway_key)),
+        Err(DirectoryError::NotPaired) => Ok(None),
+        Err(error) => Err(error),
+    });
+    let earlier = earlier.await?;
+    let (gateway_key, answer) = match session::ask_for_code(connecting, earlier).await {
+        Err(SessionError::OtherKey { found, expected }) => {
+            let [_, file] = directory.private_files();
+            return Err(NodeError::OtherPin { pinned: expected, found, file });
+        }
+        asked => asked?,
+    };
     let pin = Pin { address, gateway_key, name, ca };
     blocking(directory, move |directory| directory.set_pin(&pin)).await?;
     Ok(Paired {

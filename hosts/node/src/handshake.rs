@@ -1,18 +1,19 @@
 //! The handshake of a node with a gateway, over a connection that the node made.
 //!
 //! ```text
-//! node     ──► hello      its key, a nonce, the server name to which it connected
-//! gateway  ──► challenge  its key, a nonce, its signature
+//! node     ──► hello      its key, a nonce, a key for this connection, the server name to which it connected
+//! gateway  ──► challenge  its key, a nonce, a key for this connection, its signature
 //! node     ──► proof      its signature
-//! gateway  ──► welcome | pairing | the connection is closed
+//! gateway  ──► welcome | pairing | refused
 //! ```
 //!
-//! Both sign the same facts, each with a context of its own: both nonces, both keys, and the server name. So neither signature counts on another
-//! connection, for another gateway, or from the other end.
+//! Both sign the same facts, each with a context of its own: both nonces, both keys, both keys for this connection, and the server name. So neither
+//! signature counts on another connection, for another gateway, or from the other end. All frames after the proof are [sealed](crate::seal), so that
+//! whoever passes a handshake on gets no use of the connection.
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::{Identity, Nonce, PublicKey};
+use crate::key::{ExchangeKey, Identity, Nonce, PublicKey};
 
 /// The most bytes of the name of a node.
 pub const MAX_NAME_BYTES: usize = 32;
@@ -20,11 +21,6 @@ pub const MAX_NAME_BYTES: usize = 32;
 pub const MAX_PLATFORM_BYTES: usize = 64;
 /// The most bytes of a server name.
 pub const MAX_SERVER_BYTES: usize = 256;
-
-/// The code with which a gateway closes the connection of a node that is not approved.
-pub const CLOSED_UNKNOWN: u16 = 4401;
-/// The code with which a gateway closes the connection of a node that was revoked.
-pub const CLOSED_REVOKED: u16 = 4403;
 
 /// An end of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +35,16 @@ impl End {
     /// The context of its signatures.
     fn context(self) -> &'static [u8] {
         match self {
-            Self::Gateway => b"toolkit node handshake 1: gateway",
-            Self::Node => b"toolkit node handshake 1: node",
+            Self::Gateway => b"toolkit node handshake 2: gateway",
+            Self::Node => b"toolkit node handshake 2: node",
+        }
+    }
+
+    /// The context of the key of the frames that it sends.
+    pub(crate) fn frames(self) -> &'static [u8] {
+        match self {
+            Self::Gateway => b"toolkit node frames 2: gateway",
+            Self::Node => b"toolkit node frames 2: node",
         }
     }
 }
@@ -56,6 +60,10 @@ pub struct Handshake {
     pub gateway_key: PublicKey,
     /// The key of the node.
     pub node_key: PublicKey,
+    /// The key of the gateway for this connection.
+    pub gateway_exchange: ExchangeKey,
+    /// The key of the node for this connection.
+    pub node_exchange: ExchangeKey,
     /// The server name: the `Host` of the upgrade.
     pub server: String,
 }
@@ -76,13 +84,15 @@ impl Handshake {
     }
 
     /// The bytes that are signed: each part after its length in four bytes, so that no two handshakes have the same bytes.
-    fn message(&self, end: End) -> Vec<u8> {
+    pub(crate) fn message(&self, end: End) -> Vec<u8> {
         let parts = [
             end.context(),
             self.gateway_nonce.as_bytes(),
             self.node_nonce.as_bytes(),
             self.gateway_key.as_bytes(),
             self.node_key.as_bytes(),
+            self.gateway_exchange.as_bytes(),
+            self.node_exchange.as_bytes(),
             self.server.as_bytes(),
         ];
         let mut message = Vec::new();
@@ -102,6 +112,8 @@ pub struct NodeHello {
     pub key: PublicKey,
     /// The nonce of the node.
     pub nonce: Nonce,
+    /// Its key for this connection.
+    pub exchange: ExchangeKey,
     /// The server name to which it connected.
     pub server: String,
     /// Its name.
@@ -155,6 +167,8 @@ pub enum FromGateway {
         key: PublicKey,
         /// Its nonce.
         nonce: Nonce,
+        /// Its key for this connection.
+        exchange: ExchangeKey,
         /// Its signature.
         signature: String,
     },
@@ -169,6 +183,13 @@ pub enum FromGateway {
     Welcome {
         /// The id of the node.
         node: String,
+    },
+    /// The node is not let in, and the connection is closed.
+    Refused {
+        /// True if it was let in before.
+        is_revoked: bool,
+        /// The reason.
+        reason: String,
     },
 }
 
@@ -185,6 +206,8 @@ mod tests {
             node_nonce: Nonce::random().unwrap(),
             gateway_key: gateway.public_key(),
             node_key: node.public_key(),
+            gateway_exchange: ExchangeKey::of_bytes([1; 32]),
+            node_exchange: ExchangeKey::of_bytes([2; 32]),
             server: "127.0.0.1:4170".to_owned(),
         };
         let signature = facts.sign(End::Node, &node);
@@ -196,6 +219,8 @@ mod tests {
             Handshake { gateway_nonce: nonce, ..facts.clone() },
             Handshake { node_nonce: nonce, ..facts.clone() },
             Handshake { gateway_key: node.public_key(), ..facts.clone() },
+            Handshake { gateway_exchange: facts.node_exchange, ..facts.clone() },
+            Handshake { node_exchange: facts.gateway_exchange, ..facts.clone() },
             Handshake { server: "127.0.0.1:4171".to_owned(), ..facts.clone() },
         ] {
             assert!(!other.is_signed(End::Node, &signature), "{other:?}");

@@ -198,6 +198,34 @@ impl<'de> Deserialize<'de> for Nonce {
     }
 }
 
+/// The public key of X25519 of one end, for one connection. Its text has 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExchangeKey([u8; KEY_BYTES]);
+
+impl ExchangeKey {
+    pub(crate) fn of_bytes(bytes: [u8; KEY_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Serialize for ExchangeKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for ExchangeKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = bytes_of(&text).map(Self);
+        bytes.ok_or_else(|| serde::de::Error::custom("an exchange key has 64 hexadecimal digits"))
+    }
+}
+
 fn bytes_of<const N: usize>(text: &str) -> Option<[u8; N]> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }

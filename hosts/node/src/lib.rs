@@ -5,8 +5,8 @@
 //! run  ──► handshake ──► the tools of this device, as MCP in reverse ──► again, whenever the connection drops
 //! ```
 //!
-//! A node has a key of its own in its [`NodeDirectory`], and accepts no gateway but the one whose key it has pinned. The [`handshake`] is shared
-//! with the gateway; the rest is the device, with the feature `device`.
+//! A node has a key of its own in its [`NodeDirectory`], and accepts no gateway but the one whose key it has pinned. The [`handshake`] and the
+//! [`seal`] of the frames after it are shared with the gateway; the rest is the device, with the feature `device`.
 
 #[cfg(feature = "device")]
 mod address;
@@ -22,6 +22,7 @@ mod key;
 mod notify;
 #[cfg(feature = "device")]
 mod screenshot;
+pub mod seal;
 #[cfg(feature = "device")]
 mod session;
 #[cfg(feature = "device")]
@@ -37,7 +38,7 @@ pub use device::{NodeError, Paired, Step, pair, run};
 pub use dial::DialError;
 #[cfg(feature = "device")]
 pub use directory::{DirectoryError, NodeDirectory, Pin};
-pub use key::{Identity, KeyError, Nonce, PublicKey};
+pub use key::{ExchangeKey, Identity, KeyError, Nonce, PublicKey};
 #[cfg(feature = "device")]
 pub use session::SessionError;
 #[cfg(feature = "device")]

@@ -15,8 +15,9 @@ use toolkit_mcp::{ServerOptions, serve_lines};
 
 use crate::address::Address;
 use crate::dial::{DialError, Socket, dial};
-use crate::handshake::{CLOSED_REVOKED, CLOSED_UNKNOWN, End, FromGateway, Handshake, NodeHello};
+use crate::handshake::{End, FromGateway, Handshake, NodeHello};
 use crate::key::{Identity, KeyError, Nonce, PublicKey};
+use crate::seal::{Exchange, Opener, Sealer};
 
 /// Time for each frame of the handshake.
 const FRAME_WITHIN: Duration = Duration::from_secs(15);
@@ -70,7 +71,7 @@ pub enum SessionError {
 impl SessionError {
     /// Returns true if another connection will end in the same way until a person has done something on this device.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::OtherKey { .. } | Self::NotProved | Self::Revoked)
+        matches!(self, Self::OtherKey { .. } | Self::Revoked)
     }
 }
 
@@ -92,10 +93,13 @@ pub(crate) enum Answer {
     Approved,
 }
 
-/// Asks for a code. Returns the key of the gateway, too.
-pub(crate) async fn ask_for_code(connecting: Connecting<'_>) -> Result<(PublicKey, Answer), SessionError> {
-    let (mut socket, key) = shake_hands(connecting, None, true).await?;
-    let answer = match frame(&mut socket).await? {
+/// Asks for a code, of the gateway with a key if one is given. Returns the key of the gateway, too.
+pub(crate) async fn ask_for_code(
+    connecting: Connecting<'_>,
+    pinned: Option<PublicKey>,
+) -> Result<(PublicKey, Answer), SessionError> {
+    let Shaken { mut socket, key, mut opener, .. } = shake_hands(connecting, pinned, true).await?;
+    let answer = match sealed_frame(&mut socket, &mut opener).await? {
         FromGateway::Pairing { code, expires_seconds } => {
             if code.len() > 32 || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
                 return Err(SessionError::Protocol("its code is none".to_owned()));
@@ -103,6 +107,7 @@ pub(crate) async fn ask_for_code(connecting: Connecting<'_>) -> Result<(PublicKe
             Answer::Code { code, expires_seconds }
         }
         FromGateway::Welcome { .. } => Answer::Approved,
+        FromGateway::Refused { is_revoked, reason } => return Err(refused(is_revoked, &reason)),
         FromGateway::Challenge { .. } => return Err(unexpected("challenge")),
     };
     let _ = timeout(FRAME_WITHIN, socket.close(None)).await;
@@ -117,10 +122,12 @@ pub(crate) async fn serve(
     shutdown: &CancellationToken,
     connected: impl FnOnce(&str),
 ) -> Result<(), SessionError> {
-    let (mut socket, _) = shake_hands(connecting, Some(gateway), false).await?;
-    match frame(&mut socket).await? {
+    let Shaken { mut socket, mut sealer, mut opener, .. } =
+        shake_hands(connecting, Some(gateway), false).await?;
+    match sealed_frame(&mut socket, &mut opener).await? {
         FromGateway::Welcome { node } => connected(&node),
         FromGateway::Pairing { .. } => return Err(unexpected("pairing")),
+        FromGateway::Refused { is_revoked, reason } => return Err(refused(is_revoked, &reason)),
         FromGateway::Challenge { .. } => return Err(unexpected("challenge")),
     }
     let (near, far) = tokio::io::duplex(BUFFER);
@@ -134,8 +141,8 @@ pub(crate) async fn serve(
     let ended = tokio::select! {
         biased;
         () = shutdown.cancelled() => Ok(()),
-        error = pass_in(&mut stream, to_server) => Err(error),
-        error = pass_out(&mut sink, from_server) => Err(error),
+        error = pass_in(&mut stream, &mut opener, to_server) => Err(error),
+        error = pass_out(&mut sink, &mut sealer, from_server) => Err(error),
         served = serving => Err(match served {
             Ok(()) => SessionError::Ended("MCP with the gateway ended".to_owned()),
             Err(error) => SessionError::Protocol(error.to_string()),
@@ -147,23 +154,36 @@ pub(crate) async fn serve(
     ended
 }
 
-/// Proves the keys of both ends. Returns the key of the gateway.
+/// A connection whose ends have proved their keys.
+struct Shaken {
+    socket: Socket,
+    /// The key of the gateway.
+    key: PublicKey,
+    sealer: Sealer,
+    opener: Opener,
+}
+
+/// Proves the keys of both ends.
 async fn shake_hands(
     Connecting { identity, address, name, ca }: Connecting<'_>,
     pinned: Option<PublicKey>,
     pair: bool,
-) -> Result<(Socket, PublicKey), SessionError> {
+) -> Result<Shaken, SessionError> {
     let mut socket = dial(address, ca).await?;
+    let exchange = Exchange::random()?;
     let hello = NodeHello {
         key: identity.public_key(),
         nonce: Nonce::random()?,
+        exchange: exchange.public_key(),
         server: address.server(),
         name: name.to_owned(),
         platform: platform(),
         pair,
     };
     send(&mut socket, &json!({ "type": "hello", "node": hello })).await?;
-    let FromGateway::Challenge { key, nonce, signature } = frame(&mut socket).await? else {
+    let FromGateway::Challenge { key, nonce, exchange: gateway_exchange, signature } =
+        frame(&mut socket).await?
+    else {
         return Err(SessionError::Protocol("its first frame is no `challenge`".to_owned()));
     };
     if let Some(pinned) = pinned.filter(|pinned| *pinned != key) {
@@ -174,6 +194,8 @@ async fn shake_hands(
         node_nonce: hello.nonce,
         gateway_key: key,
         node_key: hello.key,
+        gateway_exchange,
+        node_exchange: hello.exchange,
         server: hello.server,
     };
     if !facts.is_signed(End::Gateway, &signature) {
@@ -181,7 +203,8 @@ async fn shake_hands(
     }
     let proof = json!({ "type": "proof", "signature": facts.sign(End::Node, identity) });
     send(&mut socket, &proof).await?;
-    Ok((socket, key))
+    let (sealer, opener) = exchange.agree(End::Node, &facts).ok_or(SessionError::NotProved)?;
+    Ok(Shaken { socket, key, sealer, opener })
 }
 
 /// The platform of this device.
@@ -204,13 +227,44 @@ async fn frame(socket: &mut Socket) -> Result<FromGateway, SessionError> {
     loop {
         match timeout(FRAME_WITHIN, socket.next()).await.map_err(late)? {
             Some(Ok(Message::Text(text))) => {
-                return serde_json::from_str(&text)
-                    .map_err(|error| SessionError::Protocol(error.to_string()));
+                return parsed(&text);
             }
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             other => return Err(end(other)),
         }
     }
+}
+
+/// Reads a frame after the proof.
+async fn sealed_frame(socket: &mut Socket, opener: &mut Opener) -> Result<FromGateway, SessionError> {
+    let late = |_| SessionError::Ended("the gateway did not answer in time".to_owned());
+    loop {
+        match timeout(FRAME_WITHIN, socket.next()).await.map_err(late)? {
+            Some(Ok(Message::Binary(bytes))) => {
+                return parsed(&opener.open(bytes.into()).ok_or(SessionError::NotProved)?);
+            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            other => return Err(end(other)),
+        }
+    }
+}
+
+fn parsed(text: &str) -> Result<FromGateway, SessionError> {
+    // It may have words of the other end.
+    let none = |error: serde_json::Error| {
+        SessionError::Protocol(toolkit::text::escape_line(&error.to_string()).into_owned())
+    };
+    serde_json::from_str(text).map_err(none)
+}
+
+fn refused(is_revoked: bool, reason: &str) -> SessionError {
+    if is_revoked { SessionError::Revoked } else { SessionError::NotApproved(shown(reason)) }
+}
+
+/// A reason of the gateway, in one line.
+fn shown(reason: &str) -> String {
+    let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
+    toolkit::text::escape_line(&reason).into_owned()
 }
 
 fn unexpected(kind: &str) -> SessionError {
@@ -222,29 +276,31 @@ fn end(message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>) 
     match message {
         Some(Ok(Message::Close(Some(frame)))) => of_close(&frame),
         Some(Ok(Message::Close(None))) | None => SessionError::Ended("the gateway closed it".to_owned()),
-        Some(Ok(_)) => SessionError::Protocol("a frame is no text".to_owned()),
+        Some(Ok(_)) => SessionError::Protocol("a frame is of another kind".to_owned()),
         Some(Err(error)) => SessionError::Ended(error.to_string()),
     }
 }
 
+/// The reason of a close is not sealed, so that it decides nothing.
 fn of_close(frame: &CloseFrame) -> SessionError {
-    let reason: String = frame.reason.chars().take(MAX_REASON_CHARS).collect();
-    let reason = toolkit::text::escape_line(&reason).into_owned();
-    match u16::from(frame.code) {
-        CLOSED_REVOKED => SessionError::Revoked,
-        CLOSED_UNKNOWN => SessionError::NotApproved(reason),
-        code => SessionError::Ended(format!("{reason} (code {code})")),
-    }
+    SessionError::Ended(format!("{} (code {})", shown(&frame.reason), u16::from(frame.code)))
 }
 
 /// Passes messages of the gateway on.
-async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unpin) -> SessionError {
+async fn pass_in(
+    stream: &mut SplitStream<Socket>,
+    opener: &mut Opener,
+    mut to: impl AsyncWrite + Unpin,
+) -> SessionError {
     loop {
         let Ok(message) = timeout(SILENT_WITHIN, stream.next()).await else {
             return SessionError::Ended(format!("nothing came within {SILENT_WITHIN:?}"));
         };
         let text = match message {
-            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Binary(bytes))) => match opener.open(bytes.into()) {
+                Some(text) => text,
+                None => return SessionError::NotProved,
+            },
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
             other => return end(other),
         };
@@ -252,6 +308,10 @@ async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unp
             Ok(frame) => frame,
             Err(error) => return SessionError::Protocol(error.to_string()),
         };
+        if frame["type"] == "refused" {
+            let reason = frame["reason"].as_str().unwrap_or_default();
+            return refused(frame["isRevoked"] == true, reason);
+        }
         if frame["type"] != "mcp" {
             // Of a later version.
             continue;
@@ -264,7 +324,11 @@ async fn pass_in(stream: &mut SplitStream<Socket>, mut to: impl AsyncWrite + Unp
 }
 
 /// Passes messages for the gateway on.
-async fn pass_out(sink: &mut SplitSink<Socket, Message>, from: impl AsyncRead + Unpin) -> SessionError {
+async fn pass_out(
+    sink: &mut SplitSink<Socket, Message>,
+    sealer: &mut Sealer,
+    from: impl AsyncRead + Unpin,
+) -> SessionError {
     let mut lines = BufReader::new(from).lines();
     loop {
         let Ok(Some(line)) = lines.next_line().await else {
@@ -272,7 +336,10 @@ async fn pass_out(sink: &mut SplitSink<Socket, Message>, from: impl AsyncRead + 
         };
         // The line is JSON already.
         let frame = format!(r#"{{"type":"mcp","message":{line}}}"#);
-        match timeout(WRITE_WITHIN, sink.send(Message::text(frame))).await {
+        let Some(sealed) = sealer.seal(&frame) else {
+            return SessionError::Ended("too many messages were sent over it".to_owned());
+        };
+        match timeout(WRITE_WITHIN, sink.send(Message::binary(sealed))).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return SessionError::Ended(error.to_string()),
             Err(_) => return SessionError::Ended("the gateway takes no message".to_owned()),

@@ -62,9 +62,11 @@ impl Planned {
         let running = self.web.metrics.begin();
         let events = self.queue.as_ref().map(|_| self.toolbox.events());
         let call = ToolCall::new(&*id, &*self.name, self.arguments.clone());
+        // Before the call: afterwards the tool may not be there any more, although it ran.
+        let can_begin = self.can_begin();
         let result = self.result(&id, call, events).await;
         let outcome = outcome(&result);
-        let has_begun = self.has_begun(&result);
+        let has_begun = can_begin || result.error().is_none();
         let answer = self.answer(result).await;
         // A name that no tool has is no label.
         match self.toolbox.tool(&self.name) {
@@ -81,7 +83,8 @@ impl Planned {
     }
 
     async fn result(&self, id: &str, call: ToolCall, mut events: Option<Events>) -> ToolResult {
-        let options = CallOptions::new().reads_beside_changes().of_program().cancel(self.cancel.clone());
+        let options = CallOptions::new().reads_beside_changes().of_program().never_begins_again();
+        let options = options.cancel(self.cancel.clone());
         let options = match self.access.mode() {
             Asking::Off => options.approver(Nobody),
             Asking::Served => options.approver(Elsewhere),
@@ -92,17 +95,18 @@ impl Planned {
         let mut is_stopped = false;
         let result = loop {
             tokio::select! {
+                // First: many events do not keep a call from its end. Those that are left are read after it.
                 biased;
+                () = &mut stopped, if !is_stopped => {
+                    is_stopped = true;
+                    self.cancel.cancel();
+                }
+                result = &mut running => break result,
                 event = next(&mut events) => match (event, &self.queue) {
                     (Some(event), Some(queue)) => queue.add(id, &event),
                     // There are no more events.
                     _ => events = None,
                 },
-                result = &mut running => break result,
-                () = &mut stopped, if !is_stopped => {
-                    is_stopped = true;
-                    self.cancel.cancel();
-                }
             }
         };
         if let (Some(events), Some(queue)) = (&mut events, &self.queue) {
@@ -128,16 +132,10 @@ impl Planned {
         }
     }
 
-    /// Returns false for a call that was refused before its tool ran.
-    fn has_begun(&self, result: &ToolResult) -> bool {
-        let Some(error) = result.error() else { return true };
-        match error.kind() {
-            ToolErrorKind::UnknownTool | ToolErrorKind::Denied => self.toolbox.find(&self.name).is_ok(),
-            ToolErrorKind::InvalidArguments => {
-                self.toolbox.check_arguments(&self.name, self.arguments.clone()).is_ok()
-            }
-            _ => true,
-        }
+    /// Returns false for a call that is refused before its tool runs: the tool is not there, or the arguments do not fit.
+    fn can_begin(&self) -> bool {
+        self.toolbox.find(&self.name).is_ok()
+            && self.toolbox.check_arguments(&self.name, self.arguments.clone()).is_ok()
     }
 
     async fn answer(&self, result: ToolResult) -> Answer {

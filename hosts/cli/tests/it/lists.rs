@@ -65,6 +65,7 @@ fn diagnostics() {
             left_out("agents_list", of_sessions),
             left_out("cron", "this host runs no jobs"),
             left_out("gateway", "this host is no gateway"),
+            left_out("nodes", "this host has no nodes"),
             left_out("session_status", of_sessions),
             left_out("sessions_history", of_sessions),
             left_out("sessions_list", of_sessions),

@@ -44,7 +44,7 @@ pub(super) async fn call(
         let running = Running::start(server.clone(), toolbox, call, context.peer.clone(), turn);
         return drive(server, running, fingerprint, &context).await;
     }
-    let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
+    let options = CallOptions::new().reads_beside_changes().never_begins_again().cancel(context.ct.clone());
     let options = options.attach(Arc::new(context.peer.clone()));
     let options = server.0.with_approver(options, can_ask.then_some(&context.peer));
     let shown = toolbox.defers().then(|| toolbox.shown().len());

@@ -176,7 +176,7 @@ impl Running {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
         let approver = server.0.approver(Forwarding(sender));
-        let options = CallOptions::new().reads_beside_changes().cancel(cancel.clone());
+        let options = CallOptions::new().reads_beside_changes().never_begins_again().cancel(cancel.clone());
         let options = options.approver(approver).attach(Arc::new(peer));
         let call_id = call.id.clone();
         let calling = toolbox.clone();

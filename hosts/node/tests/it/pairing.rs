@@ -42,6 +42,32 @@ async fn a_gateway_that_does_not_prove_its_key_is_not_pinned() {
 }
 
 #[tokio::test]
+async fn a_pairing_with_another_gateway_stays_until_a_person_removes_it() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = NodeDirectory::open(place.path()).unwrap();
+    let (first, second) = (Gateway::start().await, Gateway::start().await);
+    let asked = async |gateway: &Gateway| {
+        let answering = async {
+            let (mut socket, ..) = gateway.accept().await;
+            socket.send(&json!({ "type": "pairing", "code": "K7MPX2QD", "expiresSeconds": 3600 })).await;
+            socket
+        };
+        let pairing = pair(&directory, address(gateway), "desk".to_owned(), None);
+        tokio::join!(pairing, answering).0
+    };
+    asked(&first).await.unwrap();
+    let pairing = pair(&directory, address(&second), "desk".to_owned(), None);
+    let (paired, _socket) = tokio::join!(pairing, second.challenge_by(&second.identity));
+    let error = paired.unwrap_err();
+    assert!(error.is_final() && error.to_string().contains("gateway.json"), "{error}");
+    assert_eq!(directory.pin().unwrap().gateway_key, first.identity.public_key());
+    asked(&first).await.unwrap();
+    std::fs::remove_file(place.path().join("gateway.json")).unwrap();
+    asked(&second).await.unwrap();
+    assert_eq!(directory.pin().unwrap().gateway_key, second.identity.public_key());
+}
+
+#[tokio::test]
 async fn a_name_that_is_none_is_refused_before_a_connection() {
     let place = tempfile::tempdir().unwrap();
     let directory = NodeDirectory::open(place.path()).unwrap();

@@ -135,10 +135,16 @@ async fn a_node_connects_again_and_ends_once_it_is_revoked() {
     drop(timeout(WITHIN, welcome(&gateway)).await.unwrap());
     assert_eq!(running.step().await, "connected desk-1");
     assert!(running.step().await.starts_with("Waiting"));
-    timeout(WITHIN, gateway.accept()).await.unwrap().0.close(4401).await;
+    let refused =
+        |is_revoked: bool| json!({ "type": "refused", "isRevoked": is_revoked, "reason": "by hand" });
+    timeout(WITHIN, gateway.accept()).await.unwrap().0.send(&refused(false)).await;
     let step = running.step().await;
     assert!(step.contains("NotApproved"), "{step}");
+    // The code of a close is not sealed, so that it decides nothing.
     timeout(WITHIN, gateway.accept()).await.unwrap().0.close(4403).await;
+    let step = running.step().await;
+    assert!(step.contains("Ended"), "{step}");
+    timeout(WITHIN, gateway.accept()).await.unwrap().0.send(&refused(true)).await;
     let error = running.ended().await.unwrap_err();
     assert!(error.is_final() && matches!(error, NodeError::Session(SessionError::Revoked)), "{error:?}");
 }

@@ -1,7 +1,7 @@
 //! Schemas of tools as components.
 
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The only draft of JSON Schema that the description has.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -13,18 +13,25 @@ const MAPS: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", 
 const MOVING: [&str; 6] = ["$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"];
 /// Nesting of a schema that is described.
 const MAX_DEPTH: usize = 128;
+/// The most definitions of a tool's schema, and values in it, that are described: beyond, it is any object.
+const MAX_DEFINITIONS: usize = 500;
+const MAX_VALUES: usize = 20_000;
 
 /// The schemas of the components, by names that are all different.
-pub(super) struct Components(Map<String, Value>);
+pub(super) struct Components {
+    schemas: Map<String, Value>,
+    /// The next number of each name that was taken.
+    numbers: HashMap<String, usize>,
+}
 
 impl Components {
     /// Creates the components of the fixed routes.
     pub(super) fn new() -> Self {
-        Self(fixed())
+        Self { schemas: fixed(), numbers: HashMap::new() }
     }
 
     pub(super) fn into_schemas(self) -> Value {
-        self.0.into()
+        self.schemas.into()
     }
 
     /// Adds the schema of a tool, and returns a reference to it. A schema that the description cannot have is any object.
@@ -32,8 +39,8 @@ impl Components {
         let root = self.free(&format!("{}_{suffix}", safe(tool)));
         let any = || json!({ "type": "object" });
         // Reserved, so that no definition takes it.
-        self.0.insert(root.clone(), any());
-        if schema.is_object() && is_local(schema, schema, 0) {
+        self.schemas.insert(root.clone(), any());
+        if schema.is_object() && is_small(schema) && is_local(schema, schema, 0) {
             let mut schema = schema.clone();
             let definitions = self.hoist(&mut schema, &root);
             let names: BTreeMap<String, String> =
@@ -41,9 +48,9 @@ impl Components {
             rewrite(&mut schema, &root, &names);
             for (_, name, mut definition) in definitions {
                 rewrite(&mut definition, &root, &names);
-                self.0.insert(name, definition);
+                self.schemas.insert(name, definition);
             }
-            self.0.insert(root.clone(), schema);
+            self.schemas.insert(root.clone(), schema);
         }
         reference(&root)
     }
@@ -57,7 +64,7 @@ impl Components {
             let Some(Value::Object(definitions)) = members.shift_remove(key) else { continue };
             for (name, definition) in definitions {
                 let free = self.free(&format!("{root}_{}", safe(&name)));
-                self.0.insert(free.clone(), json!({}));
+                self.schemas.insert(free.clone(), json!({}));
                 let pointer = format!("#/{key}/{}", name.replace('~', "~0").replace('/', "~1"));
                 hoisted.push((pointer, free, definition));
             }
@@ -66,10 +73,18 @@ impl Components {
     }
 
     /// Returns a name that is not taken.
-    fn free(&self, wanted: &str) -> String {
-        let is_free = |name: &String| !self.0.contains_key(name);
-        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
-        std::iter::once(wanted.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+    fn free(&mut self, wanted: &str) -> String {
+        if !self.schemas.contains_key(wanted) {
+            return wanted.to_owned();
+        }
+        let next = self.numbers.entry(wanted.to_owned()).or_insert(2);
+        loop {
+            let name = format!("{wanted}_{next}");
+            *next += 1;
+            if !self.schemas.contains_key(&name) {
+                return name;
+            }
+        }
     }
 }
 
@@ -81,6 +96,26 @@ pub(super) fn reference(name: &str) -> Value {
 fn safe(name: &str) -> String {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.chars().map(|c| if is_allowed(c) { c } else { '_' }).collect()
+}
+
+/// Returns true for a schema of a size that is described.
+fn is_small(schema: &Value) -> bool {
+    let definitions = ["$defs", "definitions"].into_iter().filter_map(|key| schema[key].as_object());
+    definitions.map(Map::len).sum::<usize>() <= MAX_DEFINITIONS && {
+        let mut left = MAX_VALUES;
+        has_at_most(schema, &mut left)
+    }
+}
+
+/// Counts the values of a schema down; false if there are more.
+fn has_at_most(schema: &Value, left: &mut usize) -> bool {
+    let Some(rest) = left.checked_sub(1) else { return false };
+    *left = rest;
+    match schema {
+        Value::Object(members) => members.values().all(|value| has_at_most(value, left)),
+        Value::Array(items) => items.iter().all(|item| has_at_most(item, left)),
+        _ => true,
+    }
 }
 
 /// Returns true for a schema of the draft of the description whose references all lead to a place in it.
@@ -109,7 +144,12 @@ fn is_local(schema: &Value, root: &Value, depth: usize) -> bool {
 
 /// Returns true if a pointer leads to a schema of the document.
 fn resolves(pointer: &str, root: &Value) -> bool {
+    // The definitions are moved, and values are no schemas that are described.
+    let is_moved = ["/$defs", "/definitions"].contains(&pointer);
+    let leads_to_value = pointer.split('/').any(|part| VALUES.contains(&part));
     pointer.starts_with('/')
+        && !is_moved
+        && !leads_to_value
         && !pointer.contains('%')
         && root.pointer(pointer).is_some_and(|found| found.is_object() || found.is_boolean())
 }
@@ -136,10 +176,9 @@ fn rewrite(schema: &mut Value, root: &str, names: &BTreeMap<String, String>) {
 
 fn rewritten(reference: &str, root: &str, names: &BTreeMap<String, String>) -> String {
     let target = |name: &str, rest: &str| format!("#/components/schemas/{name}{rest}");
-    let found = names.iter().find_map(|(pointer, name)| {
-        let rest = reference.strip_prefix(pointer.as_str())?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| target(name, rest))
-    });
+    // `#`, the keyword, and the name of the definition; further parts lead into it.
+    let end = reference.match_indices('/').nth(2).map_or(reference.len(), |(at, _)| at);
+    let found = names.get(&reference[..end]).map(|name| target(name, &reference[end..]));
     found.unwrap_or_else(|| target(root, reference.trim_start_matches('#')))
 }
 
@@ -269,7 +308,7 @@ mod tests {
     fn added(schema: &Value) -> (Value, Map<String, Value>) {
         let mut components = Components::new();
         let root = components.add("t", "input", schema);
-        (root, components.0)
+        (root, components.schemas)
     }
 
     #[test]
@@ -328,6 +367,6 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert_eq!(components.0.len(), fixed().len() + 4 * count);
+        assert_eq!(components.schemas.len(), fixed().len() + 4 * count);
     }
 }

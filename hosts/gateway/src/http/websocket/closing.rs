@@ -1,6 +1,5 @@
 //! Why a socket is closed, as its client learns it.
 
-use toolkit_node::handshake::CLOSED_REVOKED;
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::websocket::{CloseFrame, Error, Message};
@@ -54,7 +53,7 @@ impl Closing {
 
     /// The node was revoked.
     pub(super) fn revoked() -> Self {
-        Self::new(CLOSED_REVOKED, "this node was revoked")
+        Self::new(4403, "this node was revoked")
     }
 
     /// All is said.

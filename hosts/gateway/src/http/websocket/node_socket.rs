@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use toolkit_node::handshake::{FromGateway, NodeHello};
+use toolkit_node::seal::{Opener, Sealer};
 use toolkit_serve::websocket::{Message, WebSocket};
 
 use super::closing::Closing;
@@ -55,22 +56,30 @@ pub(super) async fn run(
     let limits = sockets.clients.limits();
     let handshake = async {
         let hello = read_hello(hello, host.as_deref())?;
-        let hello = prove(sockets, nodes, socket, hello).await?;
-        admit(nodes, socket, hello, limits).await
+        let (hello, mut sealed) = prove(sockets, nodes, socket, hello).await?;
+        let record = admit(nodes, socket, &mut sealed, hello, limits).await?;
+        Ok(record.map(|record| (record, sealed)))
     };
     let late = || Closing::unauthorized("the handshake did not end in time");
+    let lost = async {
+        match &opened {
+            Opened::ByUnknown(place) => place.lost().await,
+            Opened::By(_) => std::future::pending().await,
+        }
+    };
     let admitted = tokio::select! {
         admitted = timeout(2 * limits.hello_within, handshake) => admitted.unwrap_or_else(|_| Err(late())),
+        () = lost => Err(Closing::too_many("too many sockets are open whose owners are unknown")),
         () = shutdown.cancelled() => Err(Closing::stopping()),
     };
-    let record = match admitted {
-        Ok(Some(record)) => record,
+    let (record, sealed) = match admitted {
+        Ok(Some(admitted)) => admitted,
         Ok(None) => return Closing::done(),
         Err(closing) => return closing,
     };
     // Its place is for those of whom nobody knows who they are.
     drop(opened);
-    serve(sockets, nodes, socket, &record, shutdown).await
+    serve(sockets, nodes, (socket, sealed), &record, shutdown).await
 }
 
 /// Reads the hello, and compares the server name with the host of the upgrade: what a node signs for another server does not count here.
@@ -90,23 +99,54 @@ async fn prove(
     nodes: &Nodes,
     socket: &mut WebSocket,
     hello: NodeHello,
-) -> Result<NodeHello, Closing> {
+) -> Result<(NodeHello, Sealed), Closing> {
     let (begun, signature) = nodes.challenge(hello).map_err(|error| Closing::failed(error.to_string()))?;
     let facts = begun.facts();
-    let challenge = FromGateway::Challenge { key: facts.gateway_key, nonce: facts.gateway_nonce, signature };
-    send(socket, &challenge).await?;
+    let challenge = FromGateway::Challenge {
+        key: facts.gateway_key,
+        nonce: facts.gateway_nonce,
+        exchange: facts.gateway_exchange,
+        signature,
+    };
+    let challenge = text_of(&challenge)?;
+    socket.send(Message::text(challenge)).await.map_err(|_| Closing::dropped())?;
     let text = hello::text(sockets, socket).await?;
     let Ok(FromNode::Proof { signature }) = serde_json::from_str(&text) else {
         return Err(Closing::malformed("the second frame of a node is `proof`"));
     };
     let wrong = || Closing::unauthorized("the signature is not that of the node for this connection");
-    begun.proved(&signature).ok_or_else(wrong)
+    let (hello, sealer, opener) = begun.proved(&signature).ok_or_else(wrong)?;
+    Ok((hello, Sealed { sealer, opener }))
+}
+
+/// The two directions of the connection of a node that has proved its key.
+struct Sealed {
+    sealer: Sealer,
+    opener: Opener,
+}
+
+impl Sealed {
+    /// Sends a frame of the handshake.
+    async fn send(&mut self, socket: &mut WebSocket, frame: &FromGateway) -> Result<(), Closing> {
+        let message = sealed(&mut self.sealer, &text_of(frame)?)?;
+        socket.send(message).await.map_err(|_| Closing::dropped())
+    }
+}
+
+fn sealed(sealer: &mut Sealer, frame: &str) -> Result<Message, Closing> {
+    let bytes = sealer.seal(frame);
+    bytes.map(Message::binary).ok_or_else(|| Closing::ended("too many messages were sent over it"))
+}
+
+fn text_of(frame: &FromGateway) -> Result<String, Closing> {
+    serde_json::to_string(frame).map_err(|error| Closing::failed(error.to_string()))
 }
 
 /// Lets an approved node in. One that asks for a code gets it, and the connection ends.
 async fn admit(
     nodes: &Nodes,
     socket: &mut WebSocket,
+    sealed: &mut Sealed,
     hello: NodeHello,
     limits: &ClientLimits,
 ) -> Result<Option<NodeRecord>, Closing> {
@@ -115,35 +155,49 @@ async fn admit(
             Pairing::Code(code) => FromGateway::Pairing { code, expires_seconds: CODE_WITHIN.as_secs() },
             Pairing::Approved(node) => FromGateway::Welcome { node },
         };
-        send(socket, &frame).await?;
+        sealed.send(socket, &frame).await?;
         return Ok(None);
     }
     let standing = nodes.standing(&hello.key).await;
-    let record = of_standing(standing.map_err(|error| Closing::of_problem(&error.into()))?)?;
+    let record = match of_standing(standing.map_err(|error| Closing::of_problem(&error.into()))?) {
+        Ok(record) => record,
+        Err(refusal) => {
+            let _ = timeout(limits.write_within, sealed.send(socket, &refusal)).await;
+            return Err(closing_of(&refusal));
+        }
+    };
     let welcome = FromGateway::Welcome { node: record.id.clone() };
     let late = || Closing::late("the node did not take the welcome in time");
-    timeout(limits.write_within, send(socket, &welcome)).await.map_err(|_| late())??;
+    timeout(limits.write_within, sealed.send(socket, &welcome)).await.map_err(|_| late())??;
     Ok(Some(record))
 }
 
-fn of_standing(standing: Standing) -> Result<NodeRecord, Closing> {
+fn of_standing(standing: Standing) -> Result<NodeRecord, FromGateway> {
     match standing {
         Standing::Approved(record) => Ok(*record),
-        Standing::Revoked => Err(Closing::revoked()),
-        Standing::Unknown => Err(Closing::unauthorized("this node is not approved")),
+        Standing::Revoked => Err(revoked()),
+        Standing::Unknown => {
+            Err(FromGateway::Refused { is_revoked: false, reason: "this node is not approved".to_owned() })
+        }
     }
 }
 
-async fn send(socket: &mut WebSocket, frame: &FromGateway) -> Result<(), Closing> {
-    let text = serde_json::to_string(frame).map_err(|error| Closing::failed(error.to_string()))?;
-    socket.send(Message::text(text)).await.map_err(|_| Closing::dropped())
+fn revoked() -> FromGateway {
+    FromGateway::Refused { is_revoked: true, reason: "this node was revoked".to_owned() }
+}
+
+fn closing_of(refusal: &FromGateway) -> Closing {
+    match refusal {
+        FromGateway::Refused { is_revoked: true, .. } => Closing::revoked(),
+        _ => Closing::unauthorized("this node is not approved"),
+    }
 }
 
 /// Speaks MCP with a node that is approved.
 async fn serve(
     sockets: &Sockets,
     nodes: &Nodes,
-    socket: &mut WebSocket,
+    (socket, mut sealed): (&mut WebSocket, Sealed),
     record: &NodeRecord,
     shutdown: &CancellationToken,
 ) -> Closing {
@@ -154,8 +208,13 @@ async fn serve(
     // Once more: a revocation may have come since, and has not found the link.
     match record.key.parse() {
         Ok(key) => match nodes.standing(&key).await.map(of_standing) {
-            Ok(Ok(_)) => {}
-            Ok(Err(closing)) => return closing,
+            // Under another id, or for another person, it is another node.
+            Ok(Ok(now)) if now.id == record.id && now.person == record.person => {}
+            Ok(Ok(_)) => return Closing::replaced(),
+            Ok(Err(refusal)) => {
+                let _ = timeout(limits.write_within, sealed.send(socket, &refusal)).await;
+                return closing_of(&refusal);
+            }
             Err(error) => return Closing::of_problem(&error.into()),
         },
         Err(_) => return Closing::failed("the key of the node is damaged"),
@@ -174,8 +233,14 @@ async fn serve(
             Closing::unauthorized("this node is not approved")
         }
         closing = attach(&present, limits, from_client, to_node) => closing,
-        closing = exchange(sockets, &mut stream, &mut sink, (from_node, to_client)) => closing,
+        closing = exchange(sockets, &mut sealed, (&mut stream, &mut sink), (from_node, to_client)) => closing,
     };
+    if link.is_revoked() {
+        // Sealed, so that nobody else makes a node give up.
+        if let Ok(message) = text_of(&revoked()).and_then(|text| self::sealed(&mut sealed.sealer, &text)) {
+            let _ = timeout(limits.write_within, sink.send(message)).await;
+        }
+    }
     tracing::info!(node = link.id(), ?closing, "the connection of a node ends");
     closing
 }
@@ -192,21 +257,21 @@ async fn attach(
 /// Passes messages in both directions.
 async fn exchange(
     sockets: &Sockets,
-    stream: &mut SplitStream<&mut WebSocket>,
-    sink: &mut SplitSink<&mut WebSocket, Message>,
+    Sealed { sealer, opener }: &mut Sealed,
+    (stream, sink): (&mut SplitStream<&mut WebSocket>, &mut SplitSink<&mut WebSocket, Message>),
     (from_gateway, to_gateway): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
 ) -> Closing {
     let silent = AtomicU32::new(0);
     tokio::select! {
-        closing = pass_in(sockets, stream, to_gateway, &silent) => closing,
-        closing = pass_out(sockets.clients.limits(), sink, from_gateway, &silent) => closing,
+        closing = pass_in(sockets, (stream, opener), to_gateway, &silent) => closing,
+        closing = pass_out(sockets.clients.limits(), (sink, sealer), from_gateway, &silent) => closing,
     }
 }
 
 /// Passes messages of the node on. `silent` counts the pings since the last message or answer.
 async fn pass_in(
     sockets: &Sockets,
-    stream: &mut SplitStream<&mut WebSocket>,
+    (stream, opener): (&mut SplitStream<&mut WebSocket>, &mut Opener),
     mut to: impl AsyncWrite + Unpin,
     silent: &AtomicU32,
 ) -> Closing {
@@ -225,10 +290,13 @@ async fn pass_in(
             return Closing::too_many(format!("{max} frames within ten seconds are the limit"));
         }
         let text = match message {
-            Message::Text(text) => text,
+            Message::Binary(bytes) => match opener.open(bytes.into()) {
+                Some(text) => text,
+                None => return Closing::malformed("a frame is not the next one that the node has sealed"),
+            },
             Message::Ping(_) | Message::Pong(_) => continue,
             Message::Close(_) => return Closing::by_client(None),
-            Message::Binary(_) | Message::Frame(_) => return Closing::malformed("frames are texts"),
+            Message::Text(_) | Message::Frame(_) => return Closing::malformed("frames are sealed"),
         };
         let Ok(FromNode::Mcp { message }) = serde_json::from_str(&text) else {
             return Closing::malformed("the frame of a node is a message of MCP: `mcp` with `message`");
@@ -244,7 +312,7 @@ async fn pass_in(
 /// Passes messages for the node on, and asks it for a sign of life.
 async fn pass_out(
     limits: &ClientLimits,
-    sink: &mut SplitSink<&mut WebSocket, Message>,
+    (sink, sealer): (&mut SplitSink<&mut WebSocket, Message>, &mut Sealer),
     from: impl AsyncRead + Unpin,
     silent: &AtomicU32,
 ) -> Closing {
@@ -255,7 +323,13 @@ async fn pass_out(
         let message = tokio::select! {
             line = lines.next_line() => match line {
                 Ok(Some(line)) => match serde_json::from_str::<Value>(&line) {
-                    Ok(message) => Message::text(json!({ "type": "mcp", "message": message }).to_string()),
+                    Ok(message) => {
+                        let frame = json!({ "type": "mcp", "message": message }).to_string();
+                        match sealed(sealer, &frame) {
+                            Ok(message) => message,
+                            Err(closing) => return closing,
+                        }
+                    }
                     Err(error) => return Closing::failed(error.to_string()),
                 },
                 _ => return Closing::ended("MCP with the node ended"),

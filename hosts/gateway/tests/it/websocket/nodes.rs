@@ -5,11 +5,14 @@ mod pairing;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 use toolkit::{Caller, ToolCall, ToolResult};
 use toolkit_gateway::{SessionKey, caller_in};
 use toolkit_node::handshake::{End, Handshake};
-use toolkit_node::{Identity, Nonce, PublicKey};
+use toolkit_node::seal::{Exchange, Opener, Sealer};
+use toolkit_node::{ExchangeKey, Identity, Nonce, PublicKey};
 
 use super::Place;
 use super::client::{Closed, Socket, frame, open, send};
@@ -29,11 +32,41 @@ struct Challenged {
     socket: Socket,
     facts: Handshake,
     gateway: PublicKey,
+    exchange: Exchange,
+}
+
+/// A socket after the proof.
+struct Sealed {
+    socket: Socket,
+    sealer: Sealer,
+    opener: Opener,
+}
+
+impl Sealed {
+    async fn send(&mut self, frame: &Value) {
+        let bytes = self.sealer.seal(&frame.to_string()).unwrap();
+        in_time(self.socket.send(Message::binary(bytes))).await.unwrap();
+    }
+
+    async fn frame(&mut self) -> Result<Value, Closed> {
+        loop {
+            match in_time(self.socket.next()).await {
+                Some(Ok(Message::Binary(bytes))) => {
+                    return Ok(serde_json::from_str(&self.opener.open(bytes.into()).unwrap()).unwrap());
+                }
+                Some(Ok(Message::Close(Some(frame)))) => {
+                    return Err((frame.code.into(), frame.reason.to_string()));
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                _ => return Err((1006, String::new())),
+            }
+        }
+    }
 }
 
 /// A node that is connected.
 struct Connected {
-    socket: Socket,
+    socket: Sealed,
     id: String,
 }
 
@@ -42,10 +75,10 @@ impl Device {
         Self { identity: Identity::unstored().unwrap(), name }
     }
 
-    fn hello(&self, server: &str, nonce: Nonce, pair: bool) -> Value {
+    fn hello(&self, server: &str, (nonce, exchange): (Nonce, ExchangeKey), pair: bool) -> Value {
         let key = self.identity.public_key();
         let node = json!({
-            "key": key, "nonce": nonce, "server": server, "name": self.name, "platform": "by hand", "pair": pair
+            "key": key, "nonce": nonce, "exchange": exchange, "server": server, "name": self.name, "platform": "by hand", "pair": pair
         });
         json!({ "type": "hello", "node": node })
     }
@@ -55,36 +88,40 @@ impl Device {
         let server = place.gateway.address().to_string();
         let mut socket = open(place).await;
         let nonce = Nonce::random().unwrap();
-        send(&mut socket, &self.hello(&server, nonce, pair)).await;
+        let exchange = Exchange::random().unwrap();
+        send(&mut socket, &self.hello(&server, (nonce, exchange.public_key()), pair)).await;
         let challenge = frame(&mut socket).await.unwrap();
         assert_eq!(challenge["type"], "challenge");
         let members: Vec<_> = challenge.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(members, ["type", "key", "nonce", "signature"], "nothing else is told");
+        assert_eq!(members, ["type", "key", "nonce", "exchange", "signature"], "nothing else is told");
         let gateway: PublicKey = serde_json::from_value(challenge["key"].clone()).unwrap();
         let facts = Handshake {
             gateway_nonce: serde_json::from_value(challenge["nonce"].clone()).unwrap(),
             node_nonce: nonce,
             gateway_key: gateway,
             node_key: self.identity.public_key(),
+            gateway_exchange: serde_json::from_value(challenge["exchange"].clone()).unwrap(),
+            node_exchange: exchange.public_key(),
             server,
         };
         assert!(facts.is_signed(End::Gateway, challenge["signature"].as_str().unwrap()));
-        Challenged { socket, facts, gateway }
+        Challenged { socket, facts, gateway, exchange }
     }
 
-    async fn proved(&self, place: &Place, pair: bool) -> Challenged {
-        let mut challenged = self.challenged(place, pair).await;
-        let signature = challenged.facts.sign(End::Node, &self.identity);
-        send(&mut challenged.socket, &json!({ "type": "proof", "signature": signature })).await;
-        challenged
+    async fn proved(&self, place: &Place, pair: bool) -> Sealed {
+        let Challenged { mut socket, facts, exchange, .. } = self.challenged(place, pair).await;
+        let signature = facts.sign(End::Node, &self.identity);
+        send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
+        let (sealer, opener) = exchange.agree(End::Node, &facts).unwrap();
+        Sealed { socket, sealer, opener }
     }
 
     /// Asks for a code.
     async fn code(&self, place: &Place) -> String {
-        let mut socket = self.proved(place, true).await.socket;
-        let pairing = frame(&mut socket).await.unwrap();
+        let mut socket = self.proved(place, true).await;
+        let pairing = socket.frame().await.unwrap();
         assert_eq!((&pairing["type"], &pairing["expiresSeconds"]), (&json!("pairing"), &json!(3600)));
-        frame(&mut socket).await.unwrap_err();
+        socket.frame().await.unwrap_err();
         pairing["code"].as_str().unwrap().to_owned()
     }
 
@@ -103,9 +140,15 @@ impl Device {
     }
 
     async fn connected(&self, place: &Place) -> Result<Connected, Closed> {
-        let mut socket = self.proved(place, false).await.socket;
-        let welcome = frame(&mut socket).await?;
-        assert_eq!(welcome["type"], "welcome");
+        let mut socket = self.proved(place, false).await;
+        let mut welcome = socket.frame().await?;
+        if welcome["type"] == "refused" {
+            // Told for this node alone, before the close.
+            let closed = socket.frame().await.unwrap_err();
+            assert_eq!(welcome["isRevoked"] == true, closed.0 == 4403, "{closed:?}");
+            return Err(closed);
+        }
+        assert_eq!(welcome["type"].take(), "welcome");
         Ok(Connected { socket, id: welcome["node"].as_str().unwrap().to_owned() })
     }
 
@@ -134,7 +177,7 @@ impl Device {
 impl Connected {
     async fn mcp(&mut self, mut message: Value) {
         message["jsonrpc"] = "2.0".into();
-        send(&mut self.socket, &json!({ "type": "mcp", "message": message })).await;
+        self.socket.send(&json!({ "type": "mcp", "message": message })).await;
     }
 
     async fn answer(&mut self, request: &Value, result: Value) {
@@ -144,7 +187,7 @@ impl Connected {
     /// Waits for a message of MCP with a method.
     async fn request(&mut self, method: &str) -> Value {
         loop {
-            let mut frame = frame(&mut self.socket).await.unwrap();
+            let mut frame = self.socket.frame().await.unwrap();
             let message = frame["message"].take();
             if message["method"] == "server/discover" {
                 let error = json!({ "code": -32601, "message": "no such method" });
@@ -158,7 +201,7 @@ impl Connected {
     /// Waits until the gateway closes the socket.
     async fn closed(mut self) -> Closed {
         loop {
-            if let Err(closed) = frame(&mut self.socket).await {
+            if let Err(closed) = self.socket.frame().await {
                 return closed;
             }
         }

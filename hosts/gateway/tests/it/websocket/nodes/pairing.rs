@@ -2,14 +2,18 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use futures_util::SinkExt as _;
 use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
 use toolkit_gateway::ClientLimits;
 use toolkit_node::Nonce;
 use toolkit_node::handshake::End;
+use toolkit_node::seal::Exchange;
 
 use super::super::client::{frame, open, send};
 use super::super::{Place, main};
 use super::Device;
+use crate::agents::in_time;
 
 #[tokio::test]
 async fn a_node_is_connected_once_its_code_was_approved() {
@@ -36,8 +40,8 @@ async fn a_node_is_connected_once_its_code_was_approved() {
     // The code counts once, and the node does not need another one.
     let again = place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": code }))).await;
     assert_eq!(again.0, 404);
-    let mut socket = device.proved(&place, true).await.socket;
-    assert_eq!(frame(&mut socket).await.unwrap()["type"], "welcome");
+    let mut socket = device.proved(&place, true).await;
+    assert_eq!(socket.frame().await.unwrap()["type"], "welcome");
     place.stop().await;
 }
 
@@ -80,8 +84,8 @@ async fn at_most_sixteen_nodes_wait_for_approval() {
     for _ in 0..16 {
         Device::new("many").code(&place).await;
     }
-    let mut socket = Device::new("more").proved(&place, true).await.socket;
-    assert_eq!(frame(&mut socket).await.unwrap_err().0, 4429);
+    let mut socket = Device::new("more").proved(&place, true).await;
+    assert_eq!(socket.frame().await.unwrap_err().0, 4429);
     place.stop().await;
 }
 
@@ -100,18 +104,20 @@ async fn a_proof_counts_for_its_connection_and_server_alone() {
     assert_eq!(frame(&mut second.socket).await.unwrap_err().0, 4401);
 
     // A proof that was used once does not count again over its own connection's hello either.
-    let used = device.proved(&place, false).await;
+    let mut used = device.challenged(&place, false).await;
     let signature = used.facts.sign(End::Node, &device.identity);
+    send(&mut used.socket, &json!({ "type": "proof", "signature": signature })).await;
     let mut socket = open(&place).await;
-    send(&mut socket, &device.hello(&used.facts.server, used.facts.node_nonce, false)).await;
+    let keys = (used.facts.node_nonce, used.facts.node_exchange);
+    send(&mut socket, &device.hello(&used.facts.server, keys, false)).await;
     frame(&mut socket).await.unwrap();
     send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
     assert_eq!(frame(&mut socket).await.unwrap_err().0, 4401);
 
     // The node says that it connected to another server.
     let mut socket = open(&place).await;
-    let nonce = Nonce::random().unwrap();
-    send(&mut socket, &device.hello("evil.example", nonce, false)).await;
+    let keys = (Nonce::random().unwrap(), Exchange::random().unwrap().public_key());
+    send(&mut socket, &device.hello("evil.example", keys, false)).await;
     let (code, reason) = frame(&mut socket).await.unwrap_err();
     assert_eq!((code, reason.contains("server")), (4400, true), "{reason}");
 
@@ -127,6 +133,39 @@ async fn a_proof_counts_for_its_connection_and_server_alone() {
         let signature = facts.sign(End::Node, &device.identity);
         send(&mut challenged.socket, &json!({ "type": "proof", "signature": signature })).await;
         assert_eq!(frame(&mut challenged.socket).await.unwrap_err().0, 4401);
+    }
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_passes_a_handshake_on_gets_no_use_of_the_connection() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    device.paired(&place, "owner").await;
+    // The handshake is passed on whole; all that follows comes from somebody between.
+    for kind in ["text", "sealed by another key", "sealed twice"] {
+        let mut sealed = device.proved(&place, false).await;
+        assert_eq!(sealed.frame().await.unwrap()["type"], "welcome");
+        let frame =
+            json!({ "type": "mcp", "message": { "jsonrpc": "2.0", "id": 1, "result": {} } }).to_string();
+        match kind {
+            "text" => in_time(sealed.socket.send(Message::text(frame))).await.unwrap(),
+            "sealed by another key" => {
+                in_time(sealed.socket.send(Message::binary(vec![7; frame.len()]))).await.unwrap();
+            }
+            _ => {
+                let bytes = sealed.sealer.seal(&frame).unwrap();
+                for _ in 0..2 {
+                    let _ = in_time(sealed.socket.send(Message::binary(bytes.clone()))).await;
+                }
+            }
+        }
+        let closed = loop {
+            if let Err(closed) = sealed.frame().await {
+                break closed;
+            }
+        };
+        assert_eq!(closed.0, 4400, "{kind}: {closed:?}");
     }
     place.stop().await;
 }

@@ -67,7 +67,7 @@ fn glob_finds_files_of_the_repository() {
     let text = ok(&here, config.path(), &["call", "glob", "--pattern", "/hosts/*/Cargo.toml"]);
     let mut found: Vec<&str> = text.lines().collect();
     found.sort_unstable();
-    let hosts = ["agent", "cli", "gateway", "host", "mcp", "serve"];
+    let hosts = ["agent", "cli", "gateway", "host", "mcp", "node", "serve", "web"];
     let hosts = hosts.map(|host| format!("hosts/{host}/Cargo.toml"));
     assert_eq!(found, hosts);
     let text = ok(&here, config.path(), &["call", "-o", "json", "glob", "--pattern", "*.rs", "--limit", "3"]);

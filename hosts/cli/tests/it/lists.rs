@@ -85,7 +85,7 @@ fn diagnostics() {
     );
     let run = fixture([
         "--set",
-        "tools.deny=['group:sessions','group:automation','skill']",
+        "tools.deny=['group:sessions','group:automation','group:nodes','skill']",
         "list",
         "--diagnostics",
     ]);

@@ -205,6 +205,7 @@ async fn every_documented_path_is_served() {
         Some((
             method,
             path.replace("{key}", "main")
+                .replace("nodes/{id}", "nodes/nobody")
                 .replace("{id}", "1")
                 .replace("{name}", "nobody")
                 .replace("{code}", "nobody")

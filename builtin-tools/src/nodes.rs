@@ -231,7 +231,7 @@ fn marked(node: &str, action: NodeAction, output: ToolOutput) -> Result<ToolOutp
                 text.push_str(&part);
             }
             Content::Image { .. } if action == NodeAction::Screenshot && picture.is_none() => {
-                picture = Some(block)
+                picture = Some(block);
             }
             _ => text.push_str("\n[content of another type is left out]"),
         }

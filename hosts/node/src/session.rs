@@ -336,10 +336,10 @@ async fn pass_out(
         };
         // The line is JSON already.
         let frame = format!(r#"{{"type":"mcp","message":{line}}}"#);
-        let Some(sealed) = sealer.seal(&frame) else {
+        let Some(bytes) = sealer.seal(&frame) else {
             return SessionError::Ended("too many messages were sent over it".to_owned());
         };
-        match timeout(WRITE_WITHIN, sink.send(Message::binary(sealed))).await {
+        match timeout(WRITE_WITHIN, sink.send(Message::binary(bytes))).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return SessionError::Ended(error.to_string()),
             Err(_) => return SessionError::Ended("the gateway takes no message".to_owned()),

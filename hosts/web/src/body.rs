@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_of_json_is_refused_with_the_reason() {
+    fn a_body_that_is_not_a_json_object_is_refused_with_the_reason() {
         let deep = format!("{}{}", "{\"a\":".repeat(200), "1");
         for (body, part) in [
             (&b"{"[..], "EOF while parsing"),

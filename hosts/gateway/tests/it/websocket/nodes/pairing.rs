@@ -138,7 +138,7 @@ async fn a_proof_counts_for_its_connection_and_server_alone() {
 }
 
 #[tokio::test]
-async fn whoever_passes_a_handshake_on_gets_no_use_of_the_connection() {
+async fn a_frame_that_is_not_sealed_by_the_node_in_order_closes_the_connection() {
     let place = Place::new().await;
     let device = Device::new("kitchen");
     device.paired(&place, "owner").await;

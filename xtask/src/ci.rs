@@ -23,7 +23,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     let checks = start_checks(workspace);
     report.step("readme", || first_command(workspace));
     report.step("test", || test::run(workspace, &Selection::default(), &mut tally));
-    report.step("long", || test::long(workspace, &mut tally));
+    report.step("long", || test::short_of_long(workspace, &mut tally));
     report.step("checks", || end_checks(workspace, checks?));
     // Last, so that the number of tests closes the output.
     println!("\n{}{}\ntests: {tally}", report.table(), timing::slowest());

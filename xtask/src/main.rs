@@ -50,9 +50,15 @@ const SUBCOMMANDS: &[Subcommand] = &[
         run: test::subcommand,
     },
     Subcommand {
+        name: "long",
+        arguments: "",
+        summary: "run the tests that take minutes, and properties with more cases: half an hour in all",
+        run: |workspace, args| no_arguments(args).and_then(|()| test::long(workspace)),
+    },
+    Subcommand {
         name: "ci",
         arguments: "",
-        summary: "run every check and every test",
+        summary: "run what must hold before a change lands: every check, the tests, and a part of the long ones",
         run: |workspace, args| no_arguments(args).and_then(|()| ci::run(workspace)),
     },
     Subcommand {

@@ -74,7 +74,7 @@ pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
     println!("{}\ntests: {tally}", timing::slowest());
     if tally.skipped > 0 {
         println!(
-            "Skipped are tests that take minutes, which `cargo xtask ci` runs, and those that the filter leaves out."
+            "Skipped are tests that take minutes, which `cargo xtask long` runs, and those that the filter leaves out."
         );
     }
     result
@@ -133,10 +133,20 @@ const MORE_CASES: &[(&str, &str)] = &[
 /// others, as `cargo test` does.
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "20261126");
 
-/// Runs the tests that take minutes, and properties with more cases.
-pub(crate) fn long(workspace: &Workspace, tally: &mut Tally) -> Result {
+/// `cargo xtask long`: runs the tests that take minutes, and properties with more cases.
+pub(crate) fn long(workspace: &Workspace) -> Result {
+    provision::ensure(workspace, provision::FOR_BUILDING_TESTS)?;
+    provision::ensure(workspace, provision::FOR_TESTS)?;
+    let mut tally = Tally::default();
+    let result = nextest(workspace, &Selection::default(), &[], "long", &mut tally);
+    println!("{}\ntests: {tally}", timing::slowest());
+    result
+}
+
+/// Runs those of the long tests that a change must pass before it lands.
+pub(crate) fn short_of_long(workspace: &Workspace, tally: &mut Tally) -> Result {
     let mut of_long = Tally::default();
-    let result = nextest(workspace, &Selection::default(), &[], "long", &mut of_long);
+    let result = nextest(workspace, &Selection::default(), &[], "short", &mut of_long);
     // The others were run before.
     of_long.skipped = 0;
     *tally += of_long;

@@ -92,7 +92,7 @@ impl Reader {
 }
 
 #[test]
-#[ignore = "needs minutes to build a plugin and a host outside this workspace: cargo xtask ci"]
+#[ignore = "needs minutes to build a plugin and a host outside this workspace: cargo xtask long"]
 fn every_command_prints_what_stands_there() {
     let guide = fs::read_to_string(repository().join("docs/plugins.md")).unwrap();
     let steps = steps(&guide);
@@ -112,7 +112,7 @@ fn every_command_prints_what_stands_there() {
 
 /// Names of other forms build as well as the guide's, with nothing to be put right by `cargo fmt` and clippy.
 #[test]
-#[ignore = "needs minutes to build plugins outside this workspace: cargo xtask ci"]
+#[ignore = "needs minutes to build plugins outside this workspace: cargo xtask long"]
 fn names_of_any_form_make_clean_crates() {
     let reader = Reader::new();
     let longest = format!("x{}", "-abc4".repeat(9));

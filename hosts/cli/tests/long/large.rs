@@ -11,7 +11,7 @@ mod results;
 mod person;
 
 #[test]
-#[ignore = "needs the Python and TypeScript clients of MCP, and minutes: cargo xtask ci"]
+#[ignore = "needs the Python and TypeScript clients of MCP, and minutes: cargo xtask long"]
 fn results_of_any_size_arrive_whole_or_as_links() {
     let both = |client: &results::Client| [(*client, false), (*client, true)];
     let clients: Vec<_> = results::CLIENTS.iter().flat_map(both).collect();

@@ -1,4 +1,4 @@
-//! Tests that take minutes: `cargo xtask ci` runs them, `cargo xtask test` does not.
+//! Tests that take minutes: `cargo xtask long` runs them, `cargo xtask test` does not.
 
 #[cfg(all(target_os = "linux", feature = "gateway"))]
 mod cron;

@@ -1,4 +1,4 @@
-//! Tests that take minutes: `cargo xtask ci` runs them, `cargo xtask test` does not.
+//! Tests that take minutes: `cargo xtask long` runs them, `cargo xtask test` does not.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

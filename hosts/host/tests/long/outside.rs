@@ -37,7 +37,7 @@ fn write(directory: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs minutes to build a program outside this workspace: cargo xtask ci"]
+#[ignore = "needs minutes to build a program outside this workspace: cargo xtask long"]
 async fn five_lines_are_a_host_with_all_parts() {
     let server = TideServer::start().await;
     let model = model([call("1", "tides__tide", &json!({"harbour": "Bergen"})), done("It is high.")]).await;

@@ -19,7 +19,7 @@ fn output_with(lto: &str, program: &str) -> String {
 }
 
 #[test]
-#[ignore = "builds with link-time optimisation, which takes minutes: cargo xtask ci"]
+#[ignore = "builds with link-time optimisation, which takes minutes: cargo xtask long"]
 fn link_time_optimisation_keeps_the_tools_of_linked_crates() {
     for lto in ["thin", "fat"] {
         assert_eq!(output_with(lto, "bare_linked"), toolkit_linking_bare::LINKED, "{lto}");

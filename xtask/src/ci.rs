@@ -92,10 +92,14 @@ fn deny(workspace: &Workspace) -> Result {
 /// other packages, the default features are those that are checked alone.
 const BY_DEFAULT: &[&str] = &["toolkit-cli", "lean"];
 
+/// Packages whose features are checked with those of the command: each of them has one there, and no other crate of the command turns on more
+/// of them.
+const WITH_COMMAND: &[&str] = &["toolkit-host"];
+
 /// Packages whose features are checked beside those of the others: about half of the work.
 const BESIDE: &[&str] = &["toolkit-cli", "toolkit-mcp"];
 
-/// Checks each feature of each crate that is published, alone and without dev-dependencies. Warnings are errors.
+/// Checks each feature of each crate that is published, but [those of the host](WITH_COMMAND), alone and without dev-dependencies. Warnings are errors.
 ///
 /// A feature changes the crates that all others are built on, so the compiler mostly has one crate to check, which is one thread. Two
 /// halves use two processors, each with build products and sources of its own.
@@ -115,7 +119,8 @@ fn features(workspace: &Workspace) -> Result {
     let packages = |option: &'static str, names: &[&'static str]| -> Vec<&'static str> {
         names.iter().flat_map(|name| [option, *name]).collect()
     };
-    let alone = [EACH_FEATURE, &["--workspace", "--ignore-private"], &packages("--exclude", BESIDE)].concat();
+    let elsewhere = packages("--exclude", &[BESIDE, WITH_COMMAND].concat());
+    let alone = [EACH_FEATURE, &["--workspace", "--ignore-private"], &elsewhere].concat();
     let alone_beside = [EACH_FEATURE, &packages("--package", BESIDE)].concat();
     let by_default = packages("--package", BY_DEFAULT);
     let mut output = Vec::new();

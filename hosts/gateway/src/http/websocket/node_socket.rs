@@ -1,5 +1,6 @@
 //! The socket of a node, from its hello to its end.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -54,10 +55,14 @@ pub(super) async fn run(
         return Closing::malformed("a node has a key, and no token: leave the header `Authorization` out");
     }
     let limits = sockets.clients.limits();
+    let source = match &opened {
+        Opened::ByUnknown(place) => place.network(),
+        Opened::By(_) => None,
+    };
     let handshake = async {
         let hello = read_hello(hello, host.as_deref())?;
         let (hello, mut sealed) = prove(sockets, nodes, socket, hello).await?;
-        let record = admit(nodes, socket, &mut sealed, hello, limits).await?;
+        let record = admit(nodes, socket, &mut sealed, (hello, source), limits).await?;
         Ok(record.map(|record| (record, sealed)))
     };
     let late = || Closing::unauthorized("the handshake did not end in time");
@@ -147,11 +152,11 @@ async fn admit(
     nodes: &Nodes,
     socket: &mut WebSocket,
     sealed: &mut Sealed,
-    hello: NodeHello,
+    (hello, source): (NodeHello, Option<IpAddr>),
     limits: &ClientLimits,
 ) -> Result<Option<NodeRecord>, Closing> {
     if hello.pair {
-        let frame = match nodes.pair(hello).await.map_err(Closing::too_many)? {
+        let frame = match nodes.pair(hello, source).await.map_err(Closing::too_many)? {
             Pairing::Code(code) => FromGateway::Pairing { code, expires_seconds: CODE_WITHIN.as_secs() },
             Pairing::Approved(node) => FromGateway::Welcome { node },
         };

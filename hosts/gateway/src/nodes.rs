@@ -317,9 +317,9 @@ impl Nodes {
         })
     }
 
-    /// Makes the connection of a node its present one. Its earlier one ends.
-    pub(crate) fn connect(&self, record: &NodeRecord) -> Present {
-        let link = Arc::new(NodeLink::new(record));
+    /// Makes the connection of a node its present one, with a time limit of its calls. Its earlier one ends.
+    pub(crate) fn connect(&self, record: &NodeRecord, call_within: Duration) -> Present {
+        let link = Arc::new(NodeLink::new(record, call_within));
         let before = self.links().insert(record.id.clone(), Arc::clone(&link));
         if let Some(before) = before {
             before.end(link::REPLACED);

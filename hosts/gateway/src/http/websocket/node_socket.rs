@@ -207,7 +207,7 @@ async fn serve(
     shutdown: &CancellationToken,
 ) -> Closing {
     let limits = sockets.clients.limits();
-    let present = nodes.connect(record);
+    let present = nodes.connect(record, limits.node_call_within);
     let link = present.link().clone();
     let blocked = sockets.state.people().blocked(link.person());
     // Once more: a revocation may have come since, and has not found the link.
@@ -229,6 +229,13 @@ async fn serve(
     let (from_client, to_node) = tokio::io::split(far);
     let (from_node, to_client) = tokio::io::split(near);
     let (mut sink, mut stream) = (&mut *socket).split();
+    let exchanged = async {
+        let exchanging = exchange(sockets, &mut sealed, (&mut stream, &mut sink), (from_node, to_client));
+        let closing = exchanging.await;
+        // Before the calls notice that nobody answers them.
+        link.end(format!("the connection of the node ended ({})", closing.reason()));
+        closing
+    };
     let closing = tokio::select! {
         biased;
         () = shutdown.cancelled() => Closing::stopping(),
@@ -238,7 +245,7 @@ async fn serve(
             Closing::unauthorized("this node is not approved")
         }
         closing = attach(&present, limits, from_client, to_node) => closing,
-        closing = exchange(sockets, &mut sealed, (&mut stream, &mut sink), (from_node, to_client)) => closing,
+        closing = exchanged => closing,
     };
     if link.is_revoked() {
         // Sealed, so that nobody else makes a node give up.

@@ -224,6 +224,16 @@ impl Connected {
         }
     }
 
+    /// Waits for the answer to a request of the node.
+    async fn answer_to(&mut self, id: &str) -> Value {
+        loop {
+            let mut frame = self.socket.frame().await.unwrap();
+            if frame["message"]["id"] == id {
+                return frame["message"].take();
+            }
+        }
+    }
+
     /// Waits until the gateway closes the socket.
     async fn closed(mut self) -> Closed {
         loop {

@@ -91,14 +91,13 @@ async fn call_deferred(
         let text = format!("{} did not take the call within {:?}", server.source, server.timeout);
         Err(ToolError::new(ToolErrorKind::TimedOut, text))
     });
+    // The note is gone before anybody hears of the error, so that no result follows it. Until then the caller may go.
+    let error = match answer {
+        Err(error) if calls.forget(&id).await => Some(error),
+        _ => None,
+    };
     noted.keep();
-    // The note is gone before anybody hears of the error, so that no result follows it.
-    if let Err(error) = answer
-        && calls.forget(&id).await
-    {
-        return Err(error);
-    }
-    Ok(deferred::pending(&id))
+    error.map_or_else(|| Ok(deferred::pending(&id)), Err)
 }
 
 /// Sends a call until it has a result, and answers what the server asks meanwhile.

@@ -144,6 +144,8 @@ impl fmt::Debug for Deferring {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Waker};
+
     use super::*;
     use crate::{EventFilter, SessionKey, StoreOptions};
 
@@ -151,22 +153,25 @@ mod tests {
     async fn a_call_whose_caller_goes_before_it_is_noted_is_taken_back() {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(directory.path(), StoreOptions::new()).await.expect("a store");
+        let session = SessionKey::main("main").expect("a key");
+        store.open_session(session.clone(), None, None).await.expect("a session");
         let call = NewClientCall {
             origin: "transcript/answer/1".to_owned(),
             client: "digest".to_owned(),
             client_name: "tab".to_owned(),
             person: "owner".to_owned(),
-            session: SessionKey::main("main").expect("a key"),
+            session,
             tool: "page_later".to_owned(),
             reply_to: None,
             within: Duration::from_mins(1),
             job: None,
         };
         let mut events = store.last_event();
+        let before = *events.borrow();
         let mut begun = Box::pin(begun(store.clone(), call));
-        assert!(futures_util::poll!(begun.as_mut()).is_pending());
+        assert!(begun.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         // Dropped with the answer in it, which it has not read.
-        events.wait_for(|last| *last > 0).await.expect("noted");
+        events.wait_for(|last| *last > before).await.expect("noted");
         tokio::task::yield_now().await;
         drop(begun);
         loop {

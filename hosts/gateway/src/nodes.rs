@@ -204,7 +204,10 @@ impl Nodes {
                     ByCode::Node(Box::new(self.status(node)))
                 }
                 NodeApproval::OtherKey(node) => {
-                    tracing::warn!(node = node.id, "a node was not approved: its key is not the one that was shown");
+                    tracing::warn!(
+                        node = node.id,
+                        "a node was not approved: its key is not the one that was shown"
+                    );
                     ByCode::OtherKey(self.status(node).fingerprint)
                 }
                 NodeApproval::Unknown => ByCode::Unknown,

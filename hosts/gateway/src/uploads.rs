@@ -3,10 +3,10 @@
 //! An agent works in the workspace, so that nothing in it is trusted: the directory is opened once without following a link, and all that happens
 //! happens below that handle, to regular files. A system without such handles has no uploads.
 
-#[cfg(not(unix))]
-mod unsupported;
 #[cfg(unix)]
 mod unix;
+#[cfg(not(unix))]
+mod unsupported;
 
 #[cfg(unix)]
 pub(crate) use unix::Uploads;

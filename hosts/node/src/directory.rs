@@ -161,7 +161,10 @@ impl NodeDirectory {
                 let mut text = String::new();
                 // Where the lock hides the content, the process stays unknown.
                 let _ = file.take(MAX_LOCK_BYTES).read_to_string(&mut text);
-                return Err(DirectoryError::InUse { path: self.0.clone(), process: text.trim().parse().ok() });
+                return Err(DirectoryError::InUse {
+                    path: self.0.clone(),
+                    process: text.trim().parse().ok(),
+                });
             }
             Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
         }

@@ -45,7 +45,9 @@ pub(crate) enum ScreenshotError {
     )]
     LateBefore(Duration),
     /// Too many calls wait.
-    #[error("the screen cannot be read: {MAX_CALLS} calls wait for a picture of it; try again once one of them has ended")]
+    #[error(
+        "the screen cannot be read: {MAX_CALLS} calls wait for a picture of it; try again once one of them has ended"
+    )]
     Busy,
     /// The thread of the picture ended.
     #[error("the screen cannot be read: the program ended a part of itself: {0}")]

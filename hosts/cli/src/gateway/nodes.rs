@@ -80,7 +80,11 @@ pub(super) fn run(
             if start.format == Format::Json {
                 print_json(&node, console)?;
             } else {
-                console.print(&format!("approved {}  {}\n", word(&node, "id"), word(&node, "fingerprint")))?;
+                console.print(&format!(
+                    "approved {}  {}\n",
+                    word(&node, "id"),
+                    word(&node, "fingerprint")
+                ))?;
             }
         }
         NodesRequest::Revoke { id } => {

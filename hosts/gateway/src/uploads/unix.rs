@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ftruncate, linkat, mkdirat, openat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ftruncate, linkat, mkdirat, openat, statat, unlinkat,
+};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 

@@ -208,7 +208,8 @@ async fn an_approval_shows_the_keys_and_needs_a_person_or_yes() {
     let device = Device::new(&bench, "{}");
     let (exit, said) = device.run(&bench, &["node", "pair", gateway.address(), "--name", "desk"]);
     assert_eq!(exit, Some(0), "{said}");
-    let line = |said: &str, begin: &str| said.lines().find(|line| line.starts_with(begin)).unwrap().to_owned();
+    let line =
+        |said: &str, begin: &str| said.lines().find(|line| line.starts_with(begin)).unwrap().to_owned();
     let keys = ["this device: ", "the gateway: "].map(|begin| line(&said, begin));
     let code = line(&said, "toolkit gateway nodes approve ").rsplit(' ').next().unwrap().to_owned();
     let refused = run(&bench, &["gateway", "nodes", "approve", &code]).await;

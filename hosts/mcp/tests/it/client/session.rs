@@ -379,7 +379,8 @@ async fn a_client_that_may_not_ask_gets_an_error_and_nobody_is_asked() {
         if message["id"] == 77 {
             let content = json!({"type": "text", "text": "hello"});
             let params = json!({"messages": [{"role": "user", "content": content}], "maxTokens": 1});
-            let ask = json!({"jsonrpc": "2.0", "id": 78, "method": "sampling/createMessage", "params": params});
+            let ask =
+                json!({"jsonrpc": "2.0", "id": 78, "method": "sampling/createMessage", "params": params});
             return Some(ask.to_string().into_bytes());
         }
         Some(text(&waiting, "done").into_bytes())

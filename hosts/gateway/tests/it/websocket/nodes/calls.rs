@@ -95,7 +95,10 @@ async fn a_node_asks_nobody_and_uses_no_model_during_a_call() {
     let request = node.request("tools/call").await;
     let message = json!({ "role": "user", "content": { "type": "text", "text": "hello" } });
     for (method, params) in [
-        ("elicitation/create", json!({ "message": "Your PIN?", "requestedSchema": { "type": "object", "properties": {} } })),
+        (
+            "elicitation/create",
+            json!({ "message": "Your PIN?", "requestedSchema": { "type": "object", "properties": {} } }),
+        ),
         ("sampling/createMessage", json!({ "messages": [message], "maxTokens": 1 })),
     ] {
         node.mcp(json!({ "id": method, "method": method, "params": params })).await;

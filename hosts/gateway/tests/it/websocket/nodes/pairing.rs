@@ -91,7 +91,10 @@ async fn an_approval_counts_for_the_key_that_was_shown_alone() {
     let code = device.code(&place).await;
     let wanted = json!({ "code": code });
     let (status, seen) = place.http("POST", "/v1/nodes/pending", &place.owner, Some(wanted.clone())).await;
-    assert_eq!((status, &seen["node"]["state"], &seen["node"]["name"]), (200, &json!("pending"), &json!("kitchen")));
+    assert_eq!(
+        (status, &seen["node"]["state"], &seen["node"]["name"]),
+        (200, &json!("pending"), &json!("kitchen"))
+    );
     assert_eq!(seen["node"]["fingerprint"], device.identity.public_key().fingerprint());
     let gateway = device.challenged(&place, false).await.gateway;
     assert_eq!(seen["gateway"]["fingerprint"], gateway.fingerprint());

@@ -1,6 +1,20 @@
 //! Questions of the command that a person answers with yes or no.
 
-use std::io;
+use crate::console::Console;
+use crate::exit::Stop;
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+/// Asks a question on the terminal. Returns true if the answer confirms, and `None` if standard input is no terminal.
+pub(crate) fn ask(question: &str, console: &mut Console<'_>) -> Result<Option<bool>, Stop> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    discard_typed()?;
+    console.note(question);
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(Some(is_yes(&line)))
+}
 
 /// Returns true if a line confirms: exactly `y` or `yes`, ended by Enter. Every other line declines, and so does the end of input.
 pub(crate) fn is_yes(line: &str) -> bool {

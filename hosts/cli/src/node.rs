@@ -29,7 +29,7 @@ pub(crate) fn command() -> Command {
     Command::new("node")
         .about("Lets a gateway use this device: its screen, place, notifications and commands")
         .long_about(
-            "Lets a gateway use this device: its screen, place, notifications and commands.\n\n`node pair` asks the gateway for approval, and shows a code; its owner approves it with `gateway nodes approve CODE`. `node run` serves the gateway then, and connects again whenever the connection drops. Commands are off until the configuration of this device has `node.run: true`, and run under its rules.\n\nThe key of the device and that of its gateway are in the directory that `TOOLKIT_NODE_DIR` names; by default, `node` in the data directory.",
+            "Lets a gateway use this device: its screen, place, notifications and commands.\n\n`node pair` asks the gateway for approval, and shows a code; its owner compares the keys and approves it with `gateway nodes approve CODE`. `node run` serves the gateway then, and connects again whenever the connection drops. Commands are off until the configuration of this device has `node.run: true`, and run under its rules.\n\nThe key of the device and that of its gateway are in the directory that `TOOLKIT_NODE_DIR` names; by default, `node` in the data directory.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -7,14 +7,17 @@
 //!
 //! A node belongs to a person. Its connection, and each call that waits for it, ends once it is revoked or its person is blocked.
 
+mod attempts;
 mod calls;
 mod code;
 mod link;
 
+use attempts::Attempts;
 pub(crate) use link::{NodeLink, Present};
 
 use std::collections::HashMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -28,17 +31,18 @@ use toolkit_node::seal::{Exchange, Opener, Sealer};
 use toolkit_node::{Identity, KeyError, Nonce, PublicKey};
 
 use crate::people::Window;
-use crate::store::{NewPairing, NodeRecord, NodeState, Store, StoreError};
+use crate::store::{NewPairing, NodeApproval, NodeRecord, NodeState, Store, StoreError};
 
 /// The file of the gateway's key, in the data directory.
 pub const GATEWAY_KEY_FILE: &str = "gateway.key";
 /// The most tools of a node that are looked at.
 const MAX_TOOLS: usize = 32;
-/// Wrong codes within a window, after which none is looked at.
+/// Wrong codes of a token within a window, after which none is looked at.
 const MAX_WRONG_CODES: u32 = 10;
-/// Codes that nodes get within a window: each is an event.
+/// Codes that nodes get within a window, each of which is an event: all nodes, and those of one network.
 const MAX_PAIRINGS: u32 = 64;
-/// The length of both windows.
+const MAX_PAIRINGS_OF_SOURCE: u32 = 16;
+/// The length of the windows.
 const WINDOW: Duration = Duration::from_mins(10);
 /// The answer to a node that gets no code; nothing more for whoever it is.
 const NO_CODE: &str = "no more nodes can be paired now; try again later";
@@ -54,8 +58,15 @@ struct Inner {
     at_work: OnceLock<AtWork>,
     /// The nodes that are connected, by id.
     links: Mutex<HashMap<String, Arc<NodeLink>>>,
-    pairings: Mutex<Window>,
-    wrong_codes: Mutex<Window>,
+    pairings: Mutex<Pairings>,
+    /// The wrong codes of each token.
+    wrong_codes: Mutex<Attempts<String>>,
+}
+
+/// Codes that nodes have got.
+struct Pairings {
+    all: Window,
+    of_sources: Attempts<Option<IpAddr>>,
 }
 
 pub(crate) struct AtWork {
@@ -78,11 +89,13 @@ pub struct NodeStatus {
     pub actions: Vec<String>,
 }
 
-/// The outcome of an approval.
+/// The outcome of a request that names a node by its code.
 #[derive(Debug)]
-pub(crate) enum Approval {
-    /// The node may connect.
-    Approved(Box<NodeStatus>),
+pub(crate) enum ByCode {
+    /// The node with this code.
+    Node(Box<NodeStatus>),
+    /// The node with this code has another key than the one that was shown: its fingerprint.
+    OtherKey(String),
     /// No node with this code waits.
     Unknown,
     /// Too many codes were wrong lately; so long to wait.
@@ -132,8 +145,11 @@ impl Nodes {
             servers,
             at_work: OnceLock::new(),
             links: Mutex::default(),
-            pairings: Mutex::new(Window::new(WINDOW)),
-            wrong_codes: Mutex::new(Window::new(WINDOW)),
+            pairings: Mutex::new(Pairings {
+                all: Window::new(WINDOW),
+                of_sources: Attempts::new(MAX_PAIRINGS_OF_SOURCE, WINDOW),
+            }),
+            wrong_codes: Mutex::new(Attempts::new(MAX_WRONG_CODES, WINDOW)),
         })))
     }
 
@@ -164,42 +180,75 @@ impl Nodes {
         NodeStatus { fingerprint, connected: link.is_some(), actions, record }
     }
 
-    /// Approves the node that shows a code, for a person.
-    pub(crate) async fn approve(
-        &self,
-        code: &str,
-        person: String,
-        by: String,
-    ) -> Result<Approval, StoreError> {
-        let store = &self.0.store;
-        let code = code::normalized(code);
-        if let Some(wait) = self.too_many_wrong_codes(false) {
-            return Ok(Approval::TooMany(wait));
-        }
-        let Some(code) = code else {
-            self.too_many_wrong_codes(true);
-            return Ok(Approval::Unknown);
-        };
-        let approved = store.approve_node(code::digest(&code), person, by).await?;
-        Ok(match approved {
-            Some(node) => {
-                tracing::info!(node = node.id, "a node was approved");
-                Approval::Approved(Box::new(self.status(node)))
-            }
-            None => {
-                self.too_many_wrong_codes(true);
-                Approval::Unknown
-            }
+    /// Finds the node that shows a code, before it is approved. Wrong codes count for the token by which the request came.
+    pub(crate) async fn waiting(&self, code: &str, token: &str) -> Result<ByCode, StoreError> {
+        self.by_code(code, token, async |digest| {
+            let node = self.0.store.pending_node(digest).await?;
+            Ok(node.map_or(ByCode::Unknown, |node| ByCode::Node(Box::new(self.status(node)))))
         })
+        .await
     }
 
-    /// Counts a wrong code, or only looks. Returns how long to wait, if there were too many.
-    fn too_many_wrong_codes(&self, is_wrong: bool) -> Option<Duration> {
+    /// Approves the node that shows a code, for a person, if its key has the fingerprint that `by` has seen.
+    pub(crate) async fn approve(
+        &self,
+        (code, fingerprint): (&str, String),
+        person: String,
+        (by, token): (String, &str),
+    ) -> Result<ByCode, StoreError> {
+        self.by_code(code, token, async |digest| {
+            let approval = self.0.store.approve_node(digest, fingerprint, person, by).await?;
+            Ok(match approval {
+                NodeApproval::Approved(node) => {
+                    tracing::info!(node = node.id, "a node was approved");
+                    ByCode::Node(Box::new(self.status(node)))
+                }
+                NodeApproval::OtherKey(node) => {
+                    tracing::warn!(
+                        node = node.id,
+                        "a node was not approved: its key is not the one that was shown"
+                    );
+                    ByCode::OtherKey(self.status(node).fingerprint)
+                }
+                NodeApproval::Unknown => ByCode::Unknown,
+            })
+        })
+        .await
+    }
+
+    /// Looks for the digest of a code, unless a token had too many wrong ones.
+    async fn by_code(
+        &self,
+        code: &str,
+        token: &str,
+        find: impl AsyncFnOnce(String) -> Result<ByCode, StoreError>,
+    ) -> Result<ByCode, StoreError> {
+        let wrong_codes = || self.0.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.0.store.clock().now();
-        let mut window = self.0.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut looked = *window;
-        let (count, left) = if is_wrong { window.note(now) } else { looked.note(now) };
-        (count >= MAX_WRONG_CODES).then_some(left)
+        let token = token.to_owned();
+        if let Some(wait) = wrong_codes().wait(&token, now) {
+            return Ok(ByCode::TooMany(wait));
+        }
+        let found = match code::normalized(code) {
+            Some(code) => find(code::digest(&code)).await?,
+            None => ByCode::Unknown,
+        };
+        if matches!(found, ByCode::Unknown) {
+            wrong_codes().note(token, now);
+        }
+        Ok(found)
+    }
+
+    /// Counts a code for a node of a network. Returns false if there were too many.
+    fn may_pair(&self, source: Option<IpAddr>) -> bool {
+        let now = self.0.store.clock().now();
+        let mut pairings = self.0.pairings.lock().unwrap_or_else(PoisonError::into_inner);
+        // First: those of one network take no codes of others.
+        if pairings.of_sources.wait(&source, now).is_some() || pairings.all.note(now).0 >= MAX_PAIRINGS {
+            return false;
+        }
+        pairings.of_sources.note(source, now);
+        true
     }
 
     /// Revokes a node, and ends its connection and every call that waits for it. Returns false if there is none.
@@ -230,14 +279,13 @@ impl Nodes {
         Ok((Begun { hello, facts, exchange }, signature))
     }
 
-    /// Gives a node whose key is proved a code, by which the owner approves it.
+    /// Gives a node whose key is proved a code, by which the owner approves it. `source` is the network from which it asks.
     ///
     /// # Errors
     ///
     /// Too many nodes ask, or the store failed. The text is for the node.
-    pub(crate) async fn pair(&self, hello: NodeHello) -> Result<Pairing, String> {
-        let now = self.0.store.clock().now();
-        if self.0.pairings.lock().unwrap_or_else(PoisonError::into_inner).note(now).0 >= MAX_PAIRINGS {
+    pub(crate) async fn pair(&self, hello: NodeHello, source: Option<IpAddr>) -> Result<Pairing, String> {
+        if !self.may_pair(source) {
             return Err(NO_CODE.to_owned());
         }
         let code = code::random().map_err(|error| error.to_string())?;
@@ -248,6 +296,7 @@ impl Nodes {
             name: hello.name,
             platform: hello.platform,
             code: code::digest(&code),
+            source,
         };
         let id = new.id.clone();
         let node = self.0.store.begin_pairing(new).await.map_err(|error| {
@@ -271,9 +320,9 @@ impl Nodes {
         })
     }
 
-    /// Makes the connection of a node its present one. Its earlier one ends.
-    pub(crate) fn connect(&self, record: &NodeRecord) -> Present {
-        let link = Arc::new(NodeLink::new(record));
+    /// Makes the connection of a node its present one, with a time limit of its calls. Its earlier one ends.
+    pub(crate) fn connect(&self, record: &NodeRecord, call_within: Duration) -> Present {
+        let link = Arc::new(NodeLink::new(record, call_within));
         let before = self.links().insert(record.id.clone(), Arc::clone(&link));
         if let Some(before) = before {
             before.end(link::REPLACED);

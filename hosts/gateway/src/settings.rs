@@ -35,9 +35,9 @@ pub struct GatewaySettings {
     pub origins: Vec<String>,
     /// The agent that people talk to who have no other. Default: `main`.
     pub agent: String,
-    /// Tools that people other than the owner may use although they reach files, commands or notes, or have the credentials of this machine's
-    /// user: the groups `fs`, `runtime`, `memory` and `nodes`, `mcp` for those of MCP servers, `plugins` for those of all plugins and channels, or
-    /// the name of a plugin or channel.
+    /// Further tools that people other than the owner may use, beside those of the groups `agent`, `automation`, `discovery`, `media`, `sessions`,
+    /// `ui` and `web`, and those of their own clients: builtin groups or tools by their names, such as `fs`, `runtime`, `memory` and `nodes`, `mcp`
+    /// for the tools of MCP servers, `plugins` for those of all plugins and channels, or the name of a plugin or channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others_may_use: Vec<String>,
     /// If true, commands may run without a sandbox, as `tools.exec` says. By default none does: the sandbox hides the data directory, in which

@@ -65,7 +65,7 @@ pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
 pub use jobs::{Job, JobChange, JobFilter, JobId};
 pub use new_job::{JobWork, NewJob};
-pub(crate) use nodes::{CODE_WITHIN, NewPairing};
+pub(crate) use nodes::{CODE_WITHIN, NewPairing, NodeApproval};
 pub use nodes::{NodeRecord, NodeState};
 pub use outbox::{Delivery, DeliveryCounts, DeliveryFilter, DeliveryState, NewDelivery};
 pub use overdue::Missed;

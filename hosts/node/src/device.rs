@@ -61,6 +61,8 @@ impl NodeError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Session(error) => error.is_final(),
+            // The other process may end.
+            Self::Directory(DirectoryError::InUse { .. }) => false,
             Self::Directory(_) | Self::Name(_) | Self::OtherPin { .. } => true,
             _ => false,
         }
@@ -131,7 +133,7 @@ pub enum Step<'a> {
 ///
 /// # Errors
 ///
-/// The device is not paired, was revoked, or the key of the gateway is not the pinned one.
+/// The device is not paired, was revoked, the key of the gateway is not the pinned one, or another process runs the node of this directory.
 pub async fn run(
     directory: &NodeDirectory,
     device: Device,
@@ -139,6 +141,7 @@ pub async fn run(
     mut watch: impl FnMut(Step<'_>),
 ) -> Result<(), NodeError> {
     let pin = blocking(directory, NodeDirectory::pin).await?;
+    let _lock = blocking(directory, NodeDirectory::lock).await?;
     let identity = blocking(directory, NodeDirectory::identity).await?;
     let connecting =
         Connecting { identity: &identity, address: &pin.address, name: &pin.name, ca: pin.ca.as_deref() };

@@ -1,7 +1,7 @@
 //! The directory of a node: its key, and the gateway that it is paired with.
 
-use std::fs::{self, DirBuilder};
-use std::io::{self, ErrorKind};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,11 @@ use crate::key::{Identity, KeyError, PublicKey, write_private};
 const KEY_FILE: &str = "node.key";
 /// The file with the gateway.
 const PIN_FILE: &str = "gateway.json";
-/// The most bytes of that file.
+/// The file that a node which runs has locked. It names the process.
+const LOCK_FILE: &str = "node.lock";
+/// The most bytes of that file that are read.
+const MAX_LOCK_BYTES: u64 = 32;
+/// The most bytes of the file with the gateway.
 const MAX_PIN_BYTES: u64 = 64 << 10;
 
 /// The gateway of a node, as pairing stored it.
@@ -57,9 +61,27 @@ pub enum DirectoryError {
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// Another process runs the node.
+    #[error(
+        "the directory {} is used by {}, which serves as this node already; stop it, or use another directory with `TOOLKIT_NODE_DIR`",
+        path.display(),
+        process.map_or_else(|| "another process".to_owned(), |process| format!("the process {process}"))
+    )]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+        /// The id of the process, if it is known.
+        process: Option<u32>,
+    },
     /// The node was never paired.
     #[error("this device is not paired with a gateway; `toolkit node pair ADDRESS` does that")]
     NotPaired,
+}
+
+/// The lock of a node that runs.
+#[derive(Debug)]
+pub(crate) struct NodeLock {
+    _file: File,
 }
 
 /// The directory of a node, for its owner alone.
@@ -119,6 +141,36 @@ impl NodeDirectory {
         }
         let text = fs::read_to_string(&path).map_err(failed("read", &path))?;
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// Takes the lock of the one process that runs the node. It is given back when the value is dropped, or the process ends.
+    ///
+    /// # Errors
+    ///
+    /// Another process has it, or its file cannot be used.
+    pub(crate) fn lock(&self) -> Result<NodeLock, DirectoryError> {
+        let path = self.0.join(LOCK_FILE);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(failed("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                // Where the lock hides the content, the process stays unknown.
+                let _ = file.take(MAX_LOCK_BYTES).read_to_string(&mut text);
+                return Err(DirectoryError::InUse {
+                    path: self.0.clone(),
+                    process: text.trim().parse().ok(),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
+        }
+        let named = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        named.map_err(failed("write", &path))?;
+        Ok(NodeLock { _file: file })
     }
 
     /// Stores the gateway, in place of another one.

@@ -1,9 +1,16 @@
 //! Pictures of the screen, over the protocol of X11.
+//!
+//! One thread at a time asks the X server. One that hangs keeps its thread, and no other one is begun until it has ended.
 
 use std::io::Cursor;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, RgbImage};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat as XFormat, ImageOrder, Setup, VisualClass};
 
@@ -11,6 +18,12 @@ use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat as XFormat, ImageO
 const MAX_PICTURE_BYTES: usize = 2 << 20;
 /// The most pixels of a screen.
 const MAX_PIXELS: u32 = 64 << 20;
+/// The most calls that wait for a picture, with the one that takes it.
+const MAX_CALLS: usize = 4;
+/// Time for a picture, with the time that its call waits for others.
+const PICTURE_WITHIN: Duration = Duration::from_secs(20);
+/// Time for the X server to take a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// How often a picture is made half as large, at most.
 const MAX_HALVINGS: u32 = 5;
 
@@ -23,19 +36,85 @@ pub(crate) enum ScreenshotError {
     /// The screen has another format.
     #[error("the screen has a format that is not supported: {0}")]
     Format(String),
+    /// The X server does not answer.
+    #[error("the screen cannot be read: the X server did not answer within {0:?}; it hangs, or is very slow")]
+    Late(Duration),
+    /// An earlier picture is not there yet.
+    #[error(
+        "the screen cannot be read: an earlier picture of it was not there within {0:?}; the X server hangs, or is very slow"
+    )]
+    LateBefore(Duration),
+    /// Too many calls wait.
+    #[error(
+        "the screen cannot be read: {MAX_CALLS} calls wait for a picture of it; try again once one of them has ended"
+    )]
+    Busy,
+    /// The thread of the picture ended.
+    #[error("the screen cannot be read: the program ended a part of itself: {0}")]
+    Ended(String),
     /// The picture cannot be encoded.
     #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
 }
 
-/// Returns true if there is an X server that answers. Blocks.
-pub(crate) fn is_possible() -> bool {
-    std::env::var_os("DISPLAY").is_some_and(|display| !display.is_empty()) && x11rb::connect(None).is_ok()
+/// The screen of a device. Clones are the same one.
+#[derive(Debug, Clone)]
+pub(crate) struct Screen {
+    /// The place of the thread that asks the X server.
+    place: Arc<Semaphore>,
+    calls: Arc<Semaphore>,
 }
 
-/// Takes a picture of the whole screen, as PNG. Blocks.
-pub(crate) fn take() -> Result<Vec<u8>, ScreenshotError> {
-    encode(DynamicImage::ImageRgb8(capture()?))
+impl Default for Screen {
+    fn default() -> Self {
+        Self { place: Arc::new(Semaphore::new(1)), calls: Arc::new(Semaphore::new(MAX_CALLS)) }
+    }
+}
+
+impl Screen {
+    /// Returns true if there is an X server that answers. Blocks, but not for longer than a time limit.
+    pub(crate) fn is_possible(&self) -> bool {
+        let is_named = std::env::var_os("DISPLAY").is_some_and(|display| !display.is_empty());
+        is_named && self.has_answer(CONNECT_WITHIN, || x11rb::connect(None).is_ok())
+    }
+
+    /// Asks the X server on a thread. While another thread does, the server is there.
+    fn has_answer(&self, within: Duration, ask: impl FnOnce() -> bool + Send + 'static) -> bool {
+        let Ok(place) = Arc::clone(&self.place).try_acquire_owned() else { return true };
+        let (tell, told) = mpsc::channel();
+        let asking = thread::Builder::new().name("x11".to_owned()).spawn(move || {
+            let answer = ask();
+            drop(place);
+            // Nobody waits any more if it was late.
+            let _ = tell.send(answer);
+        });
+        asking.is_ok() && told.recv_timeout(within).unwrap_or(false)
+    }
+
+    /// Takes a picture of the whole screen, as PNG.
+    pub(crate) async fn picture(&self) -> Result<Vec<u8>, ScreenshotError> {
+        self.within(PICTURE_WITHIN, || encode(DynamicImage::ImageRgb8(capture()?))).await
+    }
+
+    /// Takes a picture by a function that blocks, once no other one does.
+    async fn within(
+        &self,
+        within: Duration,
+        take: impl FnOnce() -> Result<Vec<u8>, ScreenshotError> + Send + 'static,
+    ) -> Result<Vec<u8>, ScreenshotError> {
+        let _call = self.calls.try_acquire().map_err(|_| ScreenshotError::Busy)?;
+        let until = Instant::now() + within;
+        let place = timeout_at(until, Arc::clone(&self.place).acquire_owned()).await;
+        let place = place.map_err(|_| ScreenshotError::LateBefore(within))?;
+        let place = place.map_err(|error| ScreenshotError::Ended(error.to_string()))?;
+        let taking = tokio::task::spawn_blocking(move || {
+            // Also if the call has ended: a thread that hangs is not followed by others.
+            let _place = place;
+            take()
+        });
+        let taken = timeout_at(until, taking).await.map_err(|_| ScreenshotError::Late(within))?;
+        taken.unwrap_or_else(|error| Err(ScreenshotError::Ended(error.to_string())))
+    }
 }
 
 fn server(error: impl std::fmt::Display) -> ScreenshotError {
@@ -144,6 +223,59 @@ fn encode(mut picture: DynamicImage) -> Result<Vec<u8>, ScreenshotError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Time that no test takes.
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[tokio::test]
+    async fn a_server_that_hangs_ends_calls_with_an_error_and_has_one_thread() {
+        let screen = Screen::default();
+        let (release, released) = mpsc::channel::<()>();
+        let hang = move || {
+            let _ = released.recv();
+            Ok(vec![1])
+        };
+        let short = Duration::from_millis(1);
+        let error = screen.within(short, hang).await.unwrap_err();
+        assert!(matches!(error, ScreenshotError::Late(_)) && error.to_string().contains("hangs"), "{error}");
+        let error = screen.within(short, || unreachable!("no other thread is begun")).await.unwrap_err();
+        assert!(matches!(error, ScreenshotError::LateBefore(_)), "{error}");
+        assert!(screen.has_answer(LONG, || unreachable!("nor to look for the server")));
+        drop(release);
+        assert_eq!(screen.within(LONG, || Ok(vec![2])).await.unwrap(), [2]);
+    }
+
+    #[tokio::test]
+    async fn pictures_are_taken_one_after_the_other_and_few_calls_wait() {
+        let screen = Screen::default();
+        let (release, released) = mpsc::channel::<()>();
+        let released = Arc::new(std::sync::Mutex::new(released));
+        let at_once = Arc::new(AtomicUsize::new(0));
+        let calls = (0..MAX_CALLS).map(|_| {
+            let (screen, released, at_once) = (screen.clone(), Arc::clone(&released), Arc::clone(&at_once));
+            tokio::spawn(async move {
+                let take = move || {
+                    assert_eq!(at_once.fetch_add(1, Ordering::SeqCst), 0);
+                    // The first one ends once the test lets it.
+                    let _ = released.lock().unwrap().recv();
+                    at_once.fetch_sub(1, Ordering::SeqCst);
+                    Ok(Vec::new())
+                };
+                screen.within(LONG, take).await
+            })
+        });
+        let calls: Vec<_> = calls.collect();
+        while screen.calls.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = screen.within(LONG, || unreachable!("it is one too many")).await.unwrap_err();
+        assert!(matches!(refused, ScreenshotError::Busy), "{refused}");
+        drop(release);
+        for call in calls {
+            call.await.unwrap().unwrap();
+        }
+    }
 
     #[test]
     fn the_pixels_are_read_by_masks_and_byte_order() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
@@ -27,6 +28,8 @@ const SILENT_WITHIN: Duration = Duration::from_secs(100);
 const WRITE_WITHIN: Duration = Duration::from_secs(30);
 /// The bytes between the MCP server and the socket.
 const BUFFER: usize = 64 << 10;
+/// The most bytes of a message for the gateway, which takes 4 MiB with what seals it.
+const MAX_MESSAGE_BYTES: usize = (4 << 20) - (1 << 10);
 /// The longest reason of a gateway that is shown, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
@@ -334,6 +337,7 @@ async fn pass_out(
         let Ok(Some(line)) = lines.next_line().await else {
             return SessionError::Ended("MCP with the gateway ended".to_owned());
         };
+        let Some(line) = fitting(line) else { continue };
         // The line is JSON already.
         let frame = format!(r#"{{"type":"mcp","message":{line}}}"#);
         let Some(bytes) = sealer.seal(&frame) else {
@@ -344,5 +348,39 @@ async fn pass_out(
             Ok(Err(error)) => return SessionError::Ended(error.to_string()),
             Err(_) => return SessionError::Ended("the gateway takes no message".to_owned()),
         }
+    }
+}
+
+/// Returns a message that the gateway takes. In place of an answer that is too long there is an error; other messages are left out then.
+fn fitting(line: String) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Message {
+        id: Option<Value>,
+    }
+
+    if line.len() <= MAX_MESSAGE_BYTES {
+        return Some(line);
+    }
+    let Message { id } = serde_json::from_str(&line).ok()?;
+    let message = format!("the answer has {} bytes, and {MAX_MESSAGE_BYTES} are the limit", line.len());
+    let error = json!({ "code": -32603, "message": message });
+    Some(json!({ "jsonrpc": "2.0", "id": id?, "error": error }).to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_the_gateway_would_not_take_is_an_error() {
+        let answer = |text: &str| json!({ "jsonrpc": "2.0", "id": 7, "result": text }).to_string();
+        assert_eq!(fitting(answer("short")), Some(answer("short")));
+        let long = "x".repeat(MAX_MESSAGE_BYTES);
+        let error: Value = serde_json::from_str(&fitting(answer(&long)).unwrap()).unwrap();
+        let told = error["error"]["message"].as_str().unwrap();
+        assert!(error["id"] == 7 && told.contains("are the limit"), "{error}");
+        let notification = json!({ "jsonrpc": "2.0", "method": "log", "params": { "text": long } });
+        assert_eq!(fitting(notification.to_string()), None);
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolkit::BuildError;
 use toolkit::{
-    Caller, Content, Tool, ToolCall, ToolContext, ToolError, ToolOutput, Toolkit, descriptor::DynamicArgs,
+    Caller, Content, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolOutput, Toolkit,
+    descriptor::DynamicArgs,
 };
 
 use crate::notify::{Notification, Notifier};
-use crate::screenshot;
+use crate::screenshot::{Screen, ScreenshotError};
 use crate::session::platform;
 use crate::settings::{NodeLocation, NodeSettings};
 
@@ -37,13 +38,14 @@ pub struct Device {
     name: String,
     settings: NodeSettings,
     commands: Option<Commands>,
+    screen: Screen,
 }
 
 impl Device {
     /// A device with these settings. Commands are run only if the settings say so and there is a toolkit for them.
     pub fn new(name: impl Into<String>, settings: NodeSettings, commands: Option<Commands>) -> Self {
         let commands = commands.filter(|_| settings.run);
-        Self { name: name.into(), settings, commands }
+        Self { name: name.into(), settings, commands, screen: Screen::default() }
     }
 
     /// Returns the toolkit with what can work now. Blocks.
@@ -53,8 +55,8 @@ impl Device {
     /// The toolkit cannot be built.
     pub fn toolkit(&self) -> Result<Toolkit, BuildError> {
         let mut tools = vec![location(self.settings.location.clone())];
-        if self.settings.screenshot && screenshot::is_possible() {
-            tools.push(picture());
+        if self.settings.screenshot && self.screen.is_possible() {
+            tools.push(picture(self.screen.clone()));
         }
         if let Some(notifier) = Notifier::find().filter(|_| self.settings.notify) {
             tools.push(notification(notifier));
@@ -127,18 +129,26 @@ fn location(place: Option<NodeLocation>) -> Made {
         })
 }
 
-fn picture() -> Made {
+fn picture(screen: Screen) -> Made {
     Tool::builder("screenshot")
         .description("Takes a picture of the screen of this device.")
         .input_schema(nothing())
         .read_only()
         .auto_execute()
         .timeout(CALL_WITHIN)
-        .build(|_: ToolContext, _: DynamicArgs| async {
-            let taken = tokio::task::spawn_blocking(screenshot::take).await;
-            let taken = taken.map_err(|error| ToolError::failed(format!("the picture failed: {error}")))?;
-            let picture = taken.map_err(|error| ToolError::failed(error.to_string()))?;
-            Ok::<_, ToolError>(ToolOutput::default().with_content(Content::image(picture, "image/png")))
+        .build(move |_: ToolContext, _: DynamicArgs| {
+            let screen = screen.clone();
+            async move {
+                let picture = screen.picture().await.map_err(|error| {
+                    let kind = match error {
+                        ScreenshotError::Late(_) | ScreenshotError::LateBefore(_) => ToolErrorKind::TimedOut,
+                        ScreenshotError::Busy => ToolErrorKind::Unavailable,
+                        _ => ToolErrorKind::Failed,
+                    };
+                    ToolError::new(kind, error.to_string())
+                })?;
+                Ok::<_, ToolError>(ToolOutput::default().with_content(Content::image(picture, "image/png")))
+            }
         })
 }
 

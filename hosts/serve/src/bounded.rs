@@ -112,12 +112,16 @@ where
                 Ok(place) => place,
                 Err(problem) => return Ok(problem.into_response()),
             };
-            let _large_place = match large.map(|large| large.enter(owner.clone())).transpose() {
+            let large_place = match large.map(|large| large.enter(owner.clone())).transpose() {
                 Ok(place) => place,
                 Err(problem) => return Ok(problem.into_response()),
             };
             let body = match whole(body, limits).await {
-                Ok(body) => body,
+                // Whoever handles it may have it longer than the request is there, such as a thread that writes it.
+                Ok(body) => match large_place {
+                    Some(place) => Bytes::from_owner(LargeBody { body, _place: place }),
+                    None => body,
+                },
                 Err(problem) => return Ok(problem.into_response()),
             };
             let place = accepts_stream(&parts.headers).then(|| streams.enter(owner.clone())).transpose();
@@ -162,6 +166,18 @@ fn owner(extensions: &http::Extensions) -> Owner {
         (Some(principal), _) => Owner::Principal(principal.clone()),
         (None, Some(connection)) => Owner::Connection(connection.address()),
         (None, None) => Owner::Unknown,
+    }
+}
+
+/// A larger body, which has its place as long as it is in memory.
+struct LargeBody {
+    body: Bytes,
+    _place: Place,
+}
+
+impl AsRef<[u8]> for LargeBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
     }
 }
 
@@ -213,5 +229,49 @@ impl Drop for Place {
                 taken.remove(&self.owner);
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use http_body_util::BodyExt as _;
+    use http_body_util::combinators::BoxBody;
+    use std::future::{Ready, ready};
+
+    type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+    /// Keeps the bodies of requests.
+    #[derive(Clone, Default)]
+    struct Keeping(Arc<Mutex<Vec<Full<Bytes>>>>);
+
+    impl Service<Request<Full<Bytes>>> for Keeping {
+        type Response = Answer;
+        type Error = Infallible;
+        type Future = Ready<Result<Answer, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
+            self.0.lock().unwrap().push(request.into_body());
+            ready(Ok(Response::new(BoxBody::of(Bytes::new()))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_larger_body_has_its_place_until_it_is_dropped() {
+        let keeping = Keeping::default();
+        let limits = BodyLimits::new(10, Duration::from_mins(1));
+        let mut bounded = Bounded::new(keeping.clone()).larger_body("/large", limits, 1, 1);
+        let request = || Request::post("/large").body(Full::new(Bytes::from_static(b"0123456789"))).unwrap();
+        assert_eq!(bounded.call(request()).await.unwrap().status(), StatusCode::OK);
+        // The request has its answer, and a thread has its body still.
+        assert_eq!(bounded.call(request()).await.unwrap().status(), StatusCode::TOO_MANY_REQUESTS);
+        let kept = keeping.0.lock().unwrap().pop().unwrap();
+        assert_eq!(kept.collect().await.unwrap().to_bytes(), "0123456789");
+        assert_eq!(bounded.call(request()).await.unwrap().status(), StatusCode::OK);
     }
 }

@@ -82,19 +82,27 @@ impl AsListener for TcpListener {
     }
 }
 
+/// Begins TLS with a client.
+#[cfg(feature = "tls")]
+pub(crate) type BeginTls = Arc<dyn Fn(TcpStream) -> Beginning + Send + Sync>;
+/// The future of a [`BeginTls`].
+#[cfg(feature = "tls")]
+pub(crate) type Beginning =
+    Pin<Box<dyn Future<Output = io::Result<tokio_rustls::server::TlsStream<TcpStream>>> + Send>>;
+
 /// A listener, with TLS or without.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "it is of this crate alone")]
 pub struct Listener {
     tcp: TcpListener,
     #[cfg(feature = "tls")]
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<BeginTls>,
 }
 
 impl Listener {
     #[cfg(feature = "tls")]
-    pub(crate) fn tls(tcp: TcpListener, acceptor: tokio_rustls::TlsAcceptor) -> Self {
-        Self { tcp, tls: Some(acceptor) }
+    pub(crate) fn tls(tcp: TcpListener, tls: BeginTls) -> Self {
+        Self { tcp, tls: Some(tls) }
     }
 }
 
@@ -252,11 +260,11 @@ where
 /// Begins TLS; `None` if that failed, or took too long.
 #[cfg(feature = "tls")]
 async fn handshake(
-    tls: &tokio_rustls::TlsAcceptor,
+    tls: &BeginTls,
     stream: TcpStream,
     within: Duration,
 ) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
-    match tokio::time::timeout(within, tls.accept(stream)).await {
+    match tokio::time::timeout(within, tls(stream)).await {
         Ok(Ok(stream)) => return Some(stream),
         Ok(Err(error)) => tracing::debug!(%error, "a connection did not begin TLS"),
         Err(_) => tracing::debug!("a connection did not begin TLS in time"),

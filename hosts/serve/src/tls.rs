@@ -3,10 +3,11 @@
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -14,6 +15,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{ServerConfig, version};
+use tokio_rustls::server::TlsStream;
 
 use crate::listening::{AsListener, Listener};
 
@@ -29,10 +31,11 @@ const PROTOCOL: &[u8] = b"http/1.1";
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
+    pair: Arc<FromFiles>,
 }
 
 impl Tls {
-    /// Reads the chain of certificates, the server's own one first, and its private key (PKCS #8, PKCS #1 or SEC 1).
+    /// Reads the chain of certificates, the server's own one first, and its private key (PKCS #8, PKCS #1 or SEC 1). Blocks.
     ///
     /// # Errors
     ///
@@ -42,20 +45,31 @@ impl Tls {
         let files = Files { certificate: certificate.into(), key: key.into() };
         let state = files.state();
         let pair = Arc::new(files.read(&provider)?);
-        let current = Mutex::new(Current { pair, state, looked: Instant::now() });
-        let pair = FromFiles { files, provider: Arc::clone(&provider), current };
+        let pair = Arc::new(FromFiles {
+            files,
+            provider: Arc::clone(&provider),
+            current: Mutex::new(pair),
+            looked: Mutex::new(Looked { state, at: Some(Instant::now()) }),
+            is_looking: AtomicBool::new(false),
+        });
         let config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&version::TLS13, &version::TLS12])
             .map_err(io::Error::other)?;
-        let mut config = config.with_no_client_auth().with_cert_resolver(Arc::new(pair));
+        let mut config = config.with_no_client_auth().with_cert_resolver(Arc::<FromFiles>::clone(&pair));
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Self { acceptor: TlsAcceptor::from(Arc::new(config)), pair })
     }
 
     /// Returns a listener whose connections speak TLS, for [`serve`](crate::serve). A handshake that takes longer than
     /// [`head_within`](crate::ServeOptions::head_within) ends its connection.
     pub fn listener(&self, listener: TcpListener) -> TlsListener {
-        TlsListener { listener, acceptor: self.acceptor.clone() }
+        TlsListener { listener, tls: self.clone() }
+    }
+
+    /// Begins TLS with a client, by the files as they are now.
+    async fn accept(self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        self.pair.look().await;
+        self.acceptor.accept(stream).await
     }
 }
 
@@ -68,7 +82,7 @@ impl fmt::Debug for Tls {
 /// A listener whose connections speak TLS; [`Tls::listener`] makes one.
 pub struct TlsListener {
     listener: TcpListener,
-    acceptor: TlsAcceptor,
+    tls: Tls,
 }
 
 impl fmt::Debug for TlsListener {
@@ -80,7 +94,8 @@ impl fmt::Debug for TlsListener {
 #[diagnostic::do_not_recommend]
 impl AsListener for TlsListener {
     fn into_listener(self) -> Listener {
-        Listener::tls(self.listener, self.acceptor)
+        let tls = self.tls;
+        Listener::tls(self.listener, Arc::new(move |stream| Box::pin(tls.clone().accept(stream))))
     }
 }
 
@@ -130,14 +145,18 @@ fn of_file(path: &Path, kind: ErrorKind, why: &dyn fmt::Display) -> io::Error {
 struct FromFiles {
     files: Files,
     provider: Arc<CryptoProvider>,
-    current: Mutex<Current>,
+    /// The pair that counts. Nothing is read while it is locked.
+    current: Mutex<Arc<CertifiedKey>>,
+    looked: Mutex<Looked>,
+    /// True while a thread reads the files.
+    is_looking: AtomicBool,
 }
 
-struct Current {
-    pair: Arc<CertifiedKey>,
+/// The last look at the files.
+struct Looked {
     /// The files from which the pair was read, or which could not be used.
     state: State,
-    looked: Instant,
+    at: Option<Instant>,
 }
 
 impl fmt::Debug for FromFiles {
@@ -148,30 +167,60 @@ impl fmt::Debug for FromFiles {
 
 impl ResolvesServerCert for FromFiles {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.looked.elapsed() >= LOOK {
-            current.look(&self.files, &self.provider);
-        }
-        Some(Arc::clone(&current.pair))
+        Some(self.pair())
     }
 }
 
-impl Current {
-    /// Reads the files again if they were replaced.
-    fn look(&mut self, files: &Files, provider: &CryptoProvider) {
-        self.looked = Instant::now();
-        let state = files.state();
-        if state == self.state {
+impl FromFiles {
+    fn pair(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.current.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the files again if they were replaced, on a thread that may block. Others do not wait for that: the pair of before counts for them.
+    async fn look(self: &Arc<Self>) {
+        if !self.is_due() || self.is_looking.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.state = state;
-        match files.read(provider) {
+        let pair = Arc::clone(self);
+        // It goes on if the client has gone.
+        let looking = tokio::task::spawn_blocking(move || {
+            let _looking = Looking(&pair.is_looking);
+            pair.read_again();
+        });
+        let _ = looking.await;
+    }
+
+    fn is_due(&self) -> bool {
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.at.is_none_or(|at| at.elapsed() >= LOOK)
+    }
+
+    fn read_again(&self) {
+        let state = self.files.state();
+        {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            looked.at = Some(Instant::now());
+            if state == looked.state {
+                return;
+            }
+            looked.state = state;
+        }
+        match self.files.read(&self.provider) {
             Ok(pair) => {
                 tracing::info!("the replaced certificate is used");
-                self.pair = Arc::new(pair);
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(pair);
             }
             Err(error) => tracing::error!(%error, "a replaced certificate is not used"),
         }
+    }
+}
+
+/// Ends a look, also if it panics.
+struct Looking<'a>(&'a AtomicBool);
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -200,26 +249,61 @@ mod tests {
         }
     }
 
+    /// A pair in a directory, which is looked at each time.
+    fn of_directory(directory: &Path) -> Arc<FromFiles> {
+        let files = Files { certificate: directory.join("a.pem"), key: directory.join("a.key") };
+        put(&files, "localhost");
+        let provider = Arc::new(ring::default_provider());
+        let pair = Arc::new(files.read(&provider).expect("a pair"));
+        let looked = Looked { state: files.state(), at: None };
+        Arc::new(FromFiles {
+            files,
+            provider,
+            current: Mutex::new(pair),
+            looked: Mutex::new(looked),
+            is_looking: AtomicBool::new(false),
+        })
+    }
+
+    fn put(files: &Files, name: &str) {
+        std::fs::copy(fixture(&format!("{name}.pem")), &files.certificate).expect("copied");
+        std::fs::copy(fixture(&format!("{name}.key")), &files.key).expect("copied");
+    }
+
     #[test]
     fn replaced_files_are_used_and_unusable_ones_are_not() {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let files =
-            Files { certificate: directory.path().join("a.pem"), key: directory.path().join("a.key") };
-        let put = |certificate: &str, key: &str| {
-            std::fs::copy(fixture(certificate), &files.certificate).expect("copied");
-            std::fs::copy(fixture(key), &files.key).expect("copied");
+        let files = of_directory(directory.path());
+        let before = files.pair();
+        files.read_again();
+        assert!(Arc::ptr_eq(&files.pair(), &before), "nothing was replaced");
+        std::fs::write(&files.files.key, "broken").expect("written");
+        files.read_again();
+        assert!(Arc::ptr_eq(&files.pair(), &before), "the one of before counts");
+        put(&files.files, "other");
+        files.read_again();
+        assert_ne!(files.pair().cert, before.cert);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn files_that_are_slow_to_read_hold_no_thread_of_the_runtime_and_no_other_client() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let files = of_directory(directory.path());
+        let before = files.pair();
+        let key = files.files.key.clone();
+        std::fs::remove_file(&key).expect("removed");
+        // Whoever reads it waits until somebody writes.
+        let made = std::process::Command::new("mkfifo").arg(&key).status().expect("made");
+        assert!(made.success());
+        let writing = async {
+            // One look is under way: this one ends at once.
+            files.look().await;
+            assert!(Arc::ptr_eq(&files.pair(), &before));
+            tokio::task::spawn_blocking(move || std::fs::write(key, "broken")).await
         };
-        put("localhost.pem", "localhost.key");
-        let provider = ring::default_provider();
-        let pair = Arc::new(files.read(&provider).expect("a pair"));
-        let mut current = Current { pair: Arc::clone(&pair), state: files.state(), looked: Instant::now() };
-        current.look(&files, &provider);
-        assert!(Arc::ptr_eq(&current.pair, &pair), "nothing was replaced");
-        std::fs::write(&files.key, "broken").expect("written");
-        current.look(&files, &provider);
-        assert!(Arc::ptr_eq(&current.pair, &pair), "the one of before counts");
-        put("other.pem", "other.key");
-        current.look(&files, &provider);
-        assert_ne!(current.pair.cert, pair.cert);
+        let ((), written) = tokio::join!(files.look(), writing);
+        written.expect("ended").expect("written");
+        assert!(Arc::ptr_eq(&files.pair(), &before));
     }
 }

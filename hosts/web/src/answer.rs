@@ -71,14 +71,31 @@ impl From<&Problem> for Answer {
 }
 
 impl Answer {
-    /// Returns the JSON as a body. A large one is sent in pieces, so that its room is taken until a slow reader has read almost all.
+    /// Returns the JSON as a body. A large one is sent in pieces, each of which has the room of the whole.
     fn into_body(self) -> Body {
         let Self { json, room: Some(room), .. } = self else { return Body::from(self.json) };
-        Body::from_stream(unfold((json, room), async |(mut rest, room)| {
+        Body::from_stream(unfold(holding(json, room), async |mut rest| {
             let piece = piece_of(&mut rest)?;
-            Some((Ok::<_, Infallible>(piece), (rest, room)))
+            Some((Ok::<_, Infallible>(piece), rest))
         }))
     }
+}
+
+/// Bytes on their way, with the room that they take.
+struct OnTheirWay {
+    bytes: Bytes,
+    _room: Arc<(Taken, Taken)>,
+}
+
+impl AsRef<[u8]> for OnTheirWay {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Returns bytes that take room until the last part of them is dropped, wherever that is: a part keeps the whole in memory.
+pub(crate) fn holding(bytes: Bytes, room: Arc<(Taken, Taken)>) -> Bytes {
+    Bytes::from_owner(OnTheirWay { bytes, _room: room })
 }
 
 /// Takes the next piece of a text; `None` at its end.
@@ -95,5 +112,29 @@ impl IntoResponse for Answer {
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Room, Shared};
+    use http_body_util::BodyExt as _;
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn an_answer_takes_room_until_the_last_piece_of_it_is_dropped() {
+        let all = Room::new(1_000_000);
+        let room = Shared::new(1_000_000, Arc::clone(&all)).take(500_000);
+        let answer = Answer::new(StatusCode::OK, &json!("x".repeat(PIECE + 1))).holding(room);
+        let mut body = answer.into_body();
+        let first = body.frame().await.unwrap().unwrap();
+        let last = body.frame().await.unwrap().unwrap();
+        assert!(body.frame().await.is_none());
+        drop((body, first));
+        // A connection that was left has it still.
+        assert_eq!(all.taken(), 500_000);
+        drop(last);
+        assert_eq!(all.taken(), 0);
     }
 }

@@ -1,9 +1,8 @@
 //! The events of one call, as a client reads them: server-sent events.
 
-use crate::answer::{Answer, piece_of};
+use crate::answer::{Answer, holding, piece_of};
 use crate::limits::{MAX_EVENT_BYTES, MAX_EVENTS};
 use crate::problems::lost;
-use crate::room::Taken;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde_json::{Value, json};
@@ -33,8 +32,6 @@ struct Waiting {
     end: End,
     /// The part of the last event that was not taken.
     rest: Bytes,
-    /// The room of the answer, until the reader is gone.
-    room: Option<Arc<(Taken, Taken)>>,
 }
 
 /// The end of the events.
@@ -103,8 +100,10 @@ impl Queue {
                 None
             }
             End::Answer(answer) => {
-                waiting.room = answer.room();
-                waiting.rest = last(&answer);
+                waiting.rest = match answer.room() {
+                    Some(room) => holding(last(&answer), room),
+                    None => last(&answer),
+                };
                 piece_of(&mut waiting.rest).map(Next::Frame)
             }
             End::Lost => Some(Next::Frame(last(&(&lost()).into()))),

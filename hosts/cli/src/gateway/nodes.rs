@@ -1,13 +1,14 @@
 //! `gateway nodes`: devices that serve the gateway.
 
-use super::reach::reach;
+use super::reach::{Reached, reach};
+use crate::confirm::ask;
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
 use crate::subcommand::Start;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use toolkit::text::escape_line;
 use toolkit_gateway::client::path_part;
@@ -16,7 +17,7 @@ use toolkit_gateway::client::path_part;
 #[derive(Debug, Clone)]
 pub(crate) enum NodesRequest {
     List,
-    Approve { code: String, person: Option<String> },
+    Approve { code: String, person: Option<String>, is_confirmed: bool },
     Revoke { id: String },
 }
 
@@ -25,13 +26,19 @@ pub(super) fn command() -> Command {
         .about("Lists devices that serve the gateway, approves and revokes them")
         .subcommand(
             Command::new("approve")
-                .about("Approves the device that shows a code")
+                .about("Approves the device that shows a code, once you have compared its key and that of the gateway")
                 .arg(Arg::new("code").value_name("CODE").required(true).help("The code"))
                 .arg(
                     Arg::new("person")
                         .long("person")
                         .value_name("NAME")
                         .help("The person whose sessions may use it [default: the owner]"),
+                )
+                .arg(
+                    Arg::new("yes")
+                        .long("yes")
+                        .action(ArgAction::SetTrue)
+                        .help("Approves it without a question, as a script does"),
                 ),
         )
         .subcommand(
@@ -47,6 +54,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> Result<NodesRequest, Stop> {
         "approve" => NodesRequest::Approve {
             code: required(text(&mut matches, "code"))?,
             person: text(&mut matches, "person"),
+            is_confirmed: matches.get_flag("yes"),
         },
         _ => NodesRequest::Revoke { id: required(text(&mut matches, "id"))? },
     })
@@ -67,17 +75,16 @@ pub(super) fn run(
                 show(&listed, console)?;
             }
         }
-        NodesRequest::Approve { code, person } => {
-            let mut wanted = json!({ "code": code });
-            if let Some(person) = person {
-                wanted["person"] = person.as_str().into();
-            }
-            let node = reached.post("/v1/nodes/approve", &wanted)?;
+        NodesRequest::Approve { code, person, is_confirmed } => {
+            let node = approve(&reached, code, person.as_deref(), *is_confirmed, console)?;
             if start.format == Format::Json {
                 print_json(&node, console)?;
             } else {
-                let word = |key: &str| escape_line(node[key].as_str().unwrap_or_default()).into_owned();
-                console.print(&format!("approved {}  {}\n", word("id"), word("fingerprint")))?;
+                console.print(&format!(
+                    "approved {}  {}\n",
+                    word(&node, "id"),
+                    word(&node, "fingerprint")
+                ))?;
             }
         }
         NodesRequest::Revoke { id } => {
@@ -88,11 +95,49 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
+/// Shows the keys of the device and of the gateway, and approves the device once a person has confirmed them. Returns it.
+fn approve(
+    reached: &Reached,
+    code: &str,
+    person: Option<&str>,
+    is_confirmed: bool,
+    console: &mut Console<'_>,
+) -> Result<Value, Stop> {
+    let found = reached.post("/v1/nodes/pending", &json!({ "code": code }))?;
+    let (node, gateway) = (&found["node"], &found["gateway"]);
+    console.note(&format!("the device `{}`, {}", word(node, "name"), word(node, "platform")));
+    console.note(&format!("this device: {}", word(node, "fingerprint")));
+    console.note(&format!("the gateway: {}", word(gateway, "fingerprint")));
+    if !is_confirmed {
+        let question =
+            "Does `toolkit node pair` show both on the device? y = yes, approve it, anything else = no";
+        match ask(question, console)? {
+            Some(true) => {}
+            Some(false) => return Err(Stop::failed("the device was not approved")),
+            None => {
+                return Err(Stop::failed(
+                    "the device was not approved: a person has to compare the fingerprints, and standard input is not a terminal; use `--yes` once they are \
+                     compared",
+                ));
+            }
+        }
+    }
+    let mut wanted = json!({ "code": code, "fingerprint": node["fingerprint"] });
+    if let Some(person) = person {
+        wanted["person"] = person.into();
+    }
+    reached.post("/v1/nodes/approve", &wanted)
+}
+
+/// A text of a record, for a line.
+fn word(record: &Value, key: &str) -> String {
+    escape_line(record[key].as_str().unwrap_or_default()).into_owned()
+}
+
 fn show(listed: &Value, console: &mut Console<'_>) -> Result<(), Stop> {
     let fingerprint = listed["gateway"]["fingerprint"].as_str().unwrap_or_default();
     console.note(&format!("the gateway: {}", escape_line(fingerprint)));
     for node in listed["nodes"].as_array().into_iter().flatten() {
-        let word = |key: &str| escape_line(node[key].as_str().unwrap_or_default()).into_owned();
         let person =
             node["person"].as_str().map_or_else(String::new, |person| format!(" of {}", escape_line(person)));
         let state = match (node["connected"].as_bool(), node["state"].as_str()) {
@@ -105,7 +150,7 @@ fn show(listed: &Value, console: &mut Console<'_>) -> Result<(), Stop> {
             (_, Some("approved")) => "not connected".to_owned(),
             _ => "revoked".to_owned(),
         };
-        let (id, platform, of_key) = (word("id"), word("platform"), word("fingerprint"));
+        let (id, platform, of_key) = (word(node, "id"), word(node, "platform"), word(node, "fingerprint"));
         console.print(&format!("{id}  {platform}{person}  {of_key}  {state}\n"))?;
     }
     Ok(())

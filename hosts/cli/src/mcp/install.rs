@@ -3,7 +3,7 @@
 use super::clients::{Client, Start, is_ours};
 use super::edit::{self, Changed};
 use super::installed::{Installed, Made};
-use crate::confirm::{discard_typed, is_yes};
+use crate::confirm::ask;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
@@ -12,7 +12,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value, json};
 use std::env;
 use std::fs;
-use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use toolkit::Caller;
 
@@ -331,13 +330,9 @@ fn unchanged(file: &Path, before: Option<&str>) -> Result<(), Stop> {
 }
 
 fn agrees(console: &mut Console<'_>) -> Result<bool, Stop> {
-    if !io::stdin().is_terminal() {
+    let answer = ask("Write this? y = yes, anything else = no", console)?;
+    if answer.is_none() {
         console.note("no approval possible: standard input is not a terminal; use `--yes` to write it");
-        return Ok(false);
     }
-    discard_typed()?;
-    console.note("Write this? y = yes, anything else = no");
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(is_yes(&line))
+    Ok(answer == Some(true))
 }

@@ -86,7 +86,7 @@ fn show(paired: &Paired, format: Format, console: &mut Console<'_>) -> Result<()
     match code {
         Some((code, seconds)) => {
             console.note(&format!(
-                "On the machine of the gateway, compare both with `toolkit gateway nodes`, and approve the code within {} minutes:",
+                "On the machine of the gateway, approve the code within {} minutes, and compare both there:",
                 seconds / 60
             ));
             console.print(&format!("toolkit gateway nodes approve {code}\n"))?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use toolkit::{ToolContext, ToolError};
 use toolkit_mcp::{DeferredCall, DeferredCalls};
@@ -63,19 +64,49 @@ impl Deferring {
     }
 }
 
-/// Notes a call. If nobody waits for that any more once it is stored, it is forgotten: its call was told that it had ended.
+/// Notes a call. If nobody waits for that any more once it is stored, it is taken back: its caller was told that it had ended.
 async fn begun(store: Store, call: NewClientCall) -> Result<(String, bool), ToolError> {
     let (tell, told) = oneshot::channel();
     tokio::spawn(async move {
         let begun = store.begin_client_call(call).await;
-        if let Err(Ok((id, false))) = tell.send(begun)
-            && let Err(error) = store.forget_client_call(id).await
-        {
-            tracing::error!(%error, "a deferred call that was cancelled cannot be forgotten");
-        }
+        let _ = tell.send(begun.map(|(id, is_known)| Unheard { store, id, is_known, is_heard: false }));
     });
     let ended = || ToolError::unavailable("the gateway stops");
-    told.await.map_err(|_| ended())?.map_err(of_store)
+    let unheard = told.await.map_err(|_| ended())?.map_err(of_store)?;
+    Ok(unheard.heard())
+}
+
+/// A call that is noted, of which its caller has not heard yet. Dropped before that, in whichever task, it is taken back.
+struct Unheard {
+    store: Store,
+    id: String,
+    is_known: bool,
+    is_heard: bool,
+}
+
+impl Unheard {
+    /// Returns the id, and true if the call was noted before.
+    fn heard(mut self) -> (String, bool) {
+        self.is_heard = true;
+        (std::mem::take(&mut self.id), self.is_known)
+    }
+}
+
+impl Drop for Unheard {
+    fn drop(&mut self) {
+        if self.is_heard || self.is_known {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (store, id) = (self.store.clone(), std::mem::take(&mut self.id));
+        runtime.spawn(async move { abandon(&store, id).await });
+    }
+}
+
+async fn abandon(store: &Store, id: String) {
+    if let Err(error) = store.abandon_client_call(id).await {
+        tracing::error!(%error, "a deferred call that was cancelled cannot be taken back");
+    }
 }
 
 impl DeferredCalls for Deferring {
@@ -99,10 +130,57 @@ impl DeferredCalls for Deferring {
             }
         })
     }
+
+    fn abandon<'a>(&'a self, id: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(abandon(&self.store, id.to_owned()))
+    }
 }
 
 impl fmt::Debug for Deferring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deferring").field("client", &self.client_name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::{EventFilter, SessionKey, StoreOptions};
+
+    #[tokio::test]
+    async fn a_call_whose_caller_goes_before_it_is_noted_is_taken_back() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::open(directory.path(), StoreOptions::new()).await.expect("a store");
+        let session = SessionKey::main("main").expect("a key");
+        store.open_session(session.clone(), None, None).await.expect("a session");
+        let call = NewClientCall {
+            origin: "transcript/answer/1".to_owned(),
+            client: "digest".to_owned(),
+            client_name: "tab".to_owned(),
+            person: "owner".to_owned(),
+            session,
+            tool: "page_later".to_owned(),
+            reply_to: None,
+            within: Duration::from_mins(1),
+            job: None,
+        };
+        let mut events = store.last_event();
+        let before = *events.borrow();
+        let mut begun = Box::pin(begun(store.clone(), call));
+        assert!(begun.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        // Dropped with the answer in it, which it has not read.
+        events.wait_for(|last| *last > before).await.expect("noted");
+        tokio::task::yield_now().await;
+        drop(begun);
+        loop {
+            let seen = store.events(0, EventFilter::default(), 100).await.expect("events");
+            if seen.iter().any(|event| event.kind == "call.ended" && event.data["outcome"] == "refused") {
+                break;
+            }
+            events.changed().await.expect("open");
+        }
+        assert!(store.client_calls(None).await.expect("read").is_empty());
     }
 }

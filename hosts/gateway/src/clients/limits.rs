@@ -32,6 +32,8 @@ pub struct ClientLimits {
     pub start_within: Duration,
     /// Time limit of a call; one minute by default.
     pub call_within: Duration,
+    /// Time limit of a call of a node; two minutes by default.
+    pub node_call_within: Duration,
     /// Time for the result of a deferred call; a day by default.
     pub deferred_within: Duration,
     /// Time for a client to come back whose connection has dropped; one minute by default.
@@ -54,6 +56,7 @@ impl Default for ClientLimits {
             write_within: Duration::from_secs(30),
             start_within: Duration::from_secs(30),
             call_within: Duration::from_mins(1),
+            node_call_within: Duration::from_mins(2),
             deferred_within: Duration::from_hours(24),
             resume_within: Duration::from_mins(1),
         }

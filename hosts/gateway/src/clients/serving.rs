@@ -12,6 +12,7 @@ use toolkit_mcp::SessionServer;
 use super::Clients;
 use super::deferring::Deferring;
 use super::link::{Ends, Link};
+use crate::OWNER;
 use crate::people::Access;
 
 /// The bytes between the MCP client and the link.
@@ -70,6 +71,8 @@ async fn attach(
             link.person(),
             link.token()
         ))
+        // Questions of the gateway go to its owner and to approvers, and not to the person of the client.
+        .may_ask(link.person() == OWNER)
         .deferred(Arc::new(deferring));
     server.max_message_bytes = limits.max_message;
     let attached = clients.0.servers.attach_lines(&at_work.toolkit, server, read, write).await;

@@ -45,7 +45,7 @@ impl ConfiguredAgents {
         Self { host, data_dir, tools, runtime: Handle::current(), owners_tools, process }
     }
 
-    /// Returns the caller of a session.
+    /// Returns the caller of a session. Blocks.
     pub(super) fn caller(&self, session: &SessionRecord) -> Result<Caller, AgentError> {
         self.check_agents(session)?;
         self.caller_with(session, is_owners(session))

@@ -44,8 +44,15 @@ impl Listening {
         settings: &GatewaySettings,
     ) -> Result<Self, GatewayError> {
         let is_behind_proxy = settings.behind_proxy;
-        let tls = settings.tls.as_ref().map(|files| Tls::from_files(&files.certificate, &files.key));
-        let tls = tls.transpose().map_err(|reason| GatewayError::Tls { reason })?;
+        let tls = match &settings.tls {
+            None => None,
+            Some(TlsFiles { certificate, key }) => {
+                let (certificate, key) = (certificate.clone(), key.clone());
+                let read = tokio::task::spawn_blocking(move || Tls::from_files(certificate, key)).await;
+                let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+                Some(read.map_err(|reason| GatewayError::Tls { reason })?)
+            }
+        };
         let cannot_listen = |reason| GatewayError::Address { address: listen_on, reason };
         let (listener, address) = bound(listen_on).await.map_err(cannot_listen)?;
         let Some(tls) = tls else {

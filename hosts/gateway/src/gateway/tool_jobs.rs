@@ -35,7 +35,11 @@ impl ToolJobs for ConfiguredTools {
             return Err(ToolJobError(format!("the session `{}` of the job was removed", job.session)));
         };
         // With the rights of the session's person, as an agent there would have them.
-        let caller = self.agents.caller(&session).map_err(|AgentError(reason)| {
+        let (agents, of_session) = (Arc::clone(&self.agents), session.clone());
+        // It makes and looks at directories.
+        let caller = tokio::task::spawn_blocking(move || agents.caller(&of_session)).await;
+        let caller = caller.map_err(|error| ToolJobError(error.to_string()))?;
+        let caller = caller.map_err(|AgentError(reason)| {
             if is_owners(&session) {
                 return ToolJobError(reason);
             }

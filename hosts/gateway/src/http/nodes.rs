@@ -11,14 +11,14 @@ use toolkit_serve::axum::{Json, Router};
 
 use super::caller::Caller;
 use super::query::{Body, Query};
-use crate::Nodes;
-use crate::nodes::Approval;
+use crate::nodes::{ByCode, NodeStatus, Nodes};
 
 /// Returns the routes of nodes, for [`service_with`](super::service_with): `/v1/nodes`. Their sockets are those of
 /// [`clients_and_nodes`](super::clients_and_nodes).
 pub fn nodes(nodes: Nodes) -> Router {
     Router::new()
         .route("/v1/nodes", get(list))
+        .route("/v1/nodes/pending", post(pending))
         .route("/v1/nodes/approve", post(approve))
         .route("/v1/nodes/{id}", delete(revoke))
         .with_state(nodes)
@@ -28,9 +28,31 @@ pub fn nodes(nodes: Nodes) -> Router {
 async fn list(State(nodes): State<Nodes>, caller: Caller, query: Query) -> Result<Json<Value>, Problem> {
     query.finish()?;
     let listed = nodes.list(caller.seen_by()).await?;
+    Ok(Json(json!({ "nodes": listed, "gateway": gateway(&nodes) })))
+}
+
+fn gateway(nodes: &Nodes) -> Value {
     let key = nodes.public_key();
-    let gateway = json!({ "key": key, "fingerprint": key.fingerprint() });
-    Ok(Json(json!({ "nodes": listed, "gateway": gateway })))
+    json!({ "key": key, "fingerprint": key.fingerprint() })
+}
+
+/// A node that is looked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sought {
+    /// The code that the node shows.
+    code: String,
+}
+
+/// The node that shows a code, with the key of the gateway: a person compares both before the approval.
+async fn pending(
+    State(nodes): State<Nodes>,
+    caller: Caller,
+    Body(Sought { code }): Body<Sought>,
+) -> Result<Json<Value>, Problem> {
+    caller.check_manager()?;
+    let node = node_of(nodes.waiting(&code, caller.0.token()).await?)?;
+    Ok(Json(json!({ "node": node, "gateway": gateway(&nodes) })))
 }
 
 /// An approval that is asked for.
@@ -39,6 +61,8 @@ async fn list(State(nodes): State<Nodes>, caller: Caller, query: Query) -> Resul
 struct Wanted {
     /// The code that the node shows.
     code: String,
+    /// The fingerprint of the node's key, as the person has seen it.
+    fingerprint: String,
     /// The person to whom the node belongs; by default, the caller.
     person: Option<String>,
 }
@@ -46,17 +70,31 @@ struct Wanted {
 async fn approve(
     State(nodes): State<Nodes>,
     caller: Caller,
-    Body(Wanted { code, person }): Body<Wanted>,
+    Body(Wanted { code, fingerprint, person }): Body<Wanted>,
 ) -> Result<Json<Value>, Problem> {
     caller.check_manager()?;
     let by = caller.name().to_owned();
-    match nodes.approve(&code, person.unwrap_or_else(|| by.clone()), by).await? {
-        Approval::Approved(node) => Ok(Json(json!(node))),
-        Approval::Unknown => {
+    let person = person.unwrap_or_else(|| by.clone());
+    let approved = nodes.approve((&code, fingerprint), person, (by, caller.0.token())).await?;
+    Ok(Json(json!(node_of(approved)?)))
+}
+
+/// Returns the node that was found by its code.
+fn node_of(found: ByCode) -> Result<Box<NodeStatus>, Problem> {
+    match found {
+        ByCode::Node(node) => Ok(node),
+        ByCode::OtherKey(fingerprint) => {
+            let text = format!(
+                "the node was not approved: the key of the one that waits under this code has the fingerprint {fingerprint}, and not the one of the request; \
+                 compare it with the one that the node shows"
+            );
+            Err(Problem::new(StatusCode::CONFLICT, text))
+        }
+        ByCode::Unknown => {
             let text = "no node with this code waits: look at the code that the node shows, or pair it again; a code counts for an hour";
             Err(Problem::new(StatusCode::NOT_FOUND, text))
         }
-        Approval::TooMany(wait) => {
+        ByCode::TooMany(wait) => {
             let text = "too many codes were wrong lately; wait, and send a right one";
             Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).retry_after(wait))
         }

@@ -1,7 +1,6 @@
 //! The service behind the tool `nodes`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use builtin_tools::nodes::{NodeAnswer, NodeCall, NodeInfo, NodeService};
 use tokio::time::timeout;
@@ -12,9 +11,6 @@ use crate::OWNER;
 use crate::SessionKey;
 use crate::people::is_owners;
 use crate::session_tools::{of_store, session_of};
-
-/// Time limit of a call.
-const CALL_WITHIN: Duration = Duration::from_mins(2);
 
 impl Nodes {
     /// Returns the person of the session for which a tool is called: only their nodes are found.
@@ -60,10 +56,11 @@ impl Nodes {
             // First: the reason says more than the end of the connection.
             biased;
             () = link.ended() => Err(gone()),
-            answer = timeout(CALL_WITHIN, calling) => answer.unwrap_or_else(|_| {
+            answer = timeout(link.call_within(), calling) => answer.unwrap_or_else(|_| {
                 Err(ToolError::new(ToolErrorKind::TimedOut, format!(
-                    "the node `{}` did not answer within {CALL_WITHIN:?}, and was told to cancel; the call may have been done in part",
-                    link.id()
+                    "the node `{}` did not answer within {:?}, and was told to cancel; the call may have been done in part",
+                    link.id(),
+                    link.call_within()
                 )))
             }),
         }

@@ -1,6 +1,7 @@
 //! The connection of one node.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +22,8 @@ pub(crate) struct NodeLink {
     platform: String,
     person: String,
     key: String,
+    /// Time limit of a call.
+    call_within: Duration,
     served: Mutex<Served>,
     ended: CancellationToken,
     why: OnceLock<String>,
@@ -34,13 +37,14 @@ struct Served {
 }
 
 impl NodeLink {
-    pub(super) fn new(record: &NodeRecord) -> Self {
+    pub(super) fn new(record: &NodeRecord, call_within: Duration) -> Self {
         Self {
             id: record.id.clone(),
             name: record.name.clone(),
             platform: record.platform.clone(),
             person: record.person.clone().unwrap_or_default(),
             key: record.key.clone(),
+            call_within,
             served: Mutex::default(),
             ended: CancellationToken::new(),
             why: OnceLock::new(),
@@ -61,6 +65,10 @@ impl NodeLink {
 
     pub(crate) fn person(&self) -> &str {
         &self.person
+    }
+
+    pub(super) fn call_within(&self) -> Duration {
+        self.call_within
     }
 
     /// The names of the tools that it serves.
@@ -114,7 +122,9 @@ impl Present {
         let Some(at_work) = self.nodes.0.at_work.get() else { return "the gateway begins".to_owned() };
         // For no session: the tools are behind `nodes`.
         let mut server = SessionServer::new(self.link.id(), [] as [String; 0])
-            .identity(format!("the node with the key {}", self.link.key));
+            .identity(format!("the node with the key {}", self.link.key))
+            // A device of one person asks no other, and shows what it has to say itself.
+            .may_ask(false);
         server.max_message_bytes = max_message;
         let attaching = self.nodes.0.servers.attach_lines(&at_work.toolkit, server, read, write);
         let attached = tokio::select! {

@@ -17,10 +17,15 @@ impl Window {
         Self { length, current: None }
     }
 
+    /// Returns true if the next count begins a new window.
+    pub(crate) fn is_over(&self, now: Moment) -> bool {
+        !self.current.is_some_and(|(since, _)| since <= now && now < since.after(self.length))
+    }
+
     /// Counts one. Returns how many the window had before, and how long it lasts still.
     pub(crate) fn note(&mut self, now: Moment) -> (u32, Duration) {
         // A clock that was set back begins a new window, too.
-        let current = self.current.filter(|(since, _)| *since <= now && now < since.after(self.length));
+        let current = self.current.filter(|_| !self.is_over(now));
         let (since, count) = current.unwrap_or((now, 0));
         self.current = Some((since, count.saturating_add(1)));
         let left = since.after(self.length).0 - now.0;

@@ -10,6 +10,8 @@ CREATE TABLE nodes (
     -- The digest of the code by which it is approved.
     code       TEXT UNIQUE,
     expires_at INTEGER,
+    -- The network from which it asked, while it waits for approval.
+    source     TEXT,
     -- The person to whom it belongs, and the one who approved it.
     person      TEXT REFERENCES people (name),
     approved_by TEXT,

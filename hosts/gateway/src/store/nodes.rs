@@ -1,11 +1,13 @@
 //! Nodes: devices by their keys, from their pairing to their revocation.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde_json::json;
+use toolkit_node::PublicKey;
 
 use super::clock::Moment;
 use super::damage::Fault;
@@ -16,8 +18,9 @@ use super::{Store, StoreError, events};
 
 /// The most nodes of a gateway, revoked ones included.
 const MAX_NODES: u32 = 1_000;
-/// The most nodes that wait for approval.
+/// The most nodes that wait for approval: of all, and of those that asked from one network.
 const MAX_PENDING: u32 = 16;
+const MAX_PENDING_OF_SOURCE: u32 = 4;
 /// Time for which the code of a node counts.
 pub(crate) const CODE_WITHIN: Duration = Duration::from_hours(1);
 
@@ -71,7 +74,23 @@ pub(crate) struct NewPairing {
     pub(crate) platform: String,
     /// The digest of its code.
     pub(crate) code: String,
+    /// The network from which it asks.
+    pub(crate) source: Option<IpAddr>,
 }
+
+/// The outcome of an approval in the store.
+#[derive(Debug, Clone)]
+pub(crate) enum NodeApproval {
+    /// The node may connect.
+    Approved(NodeRecord),
+    /// The node that waits under the code has another key than the one that was shown.
+    OtherKey(NodeRecord),
+    /// No node with this code waits, or the code has expired.
+    Unknown,
+}
+
+/// Selects the node whose code has the digest `?1` and counts at the time `?2`.
+const WAITS: &str = "code = ?1 AND state = 'pending' AND expires_at > ?2";
 
 const COLUMNS: &str =
     "nodes.id, key, name, platform, state, person, approved_by, expires_at, created_at, changed_at";
@@ -106,12 +125,18 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// 16 nodes wait for approval, or there are 1,000.
+    /// 16 nodes wait for approval, four of the same network do, or there are 1,000.
     pub(crate) async fn begin_pairing(&self, new: NewPairing) -> Result<NodeRecord, StoreError> {
         self.write(move |writing| begin(writing, new)).await
     }
 
-    /// Approves the node whose code has this digest, for a person. Returns `None` if there is none, or its code has expired.
+    /// Returns the node that waits under the code with this digest.
+    pub(crate) async fn pending_node(&self, code: String) -> Result<Option<NodeRecord>, StoreError> {
+        let now = self.clock().now();
+        self.read(move |connection| found(connection, WAITS, &[&code, &now])).await
+    }
+
+    /// Approves the node whose code has this digest, for a person, if its key has this fingerprint.
     ///
     /// # Errors
     ///
@@ -119,12 +144,17 @@ impl Store {
     pub(crate) async fn approve_node(
         &self,
         code: String,
+        fingerprint: String,
         person: String,
         by: String,
-    ) -> Result<Option<NodeRecord>, StoreError> {
+    ) -> Result<NodeApproval, StoreError> {
         self.write(move |writing| {
-            let waits = "code = ?1 AND state = 'pending' AND expires_at > ?2";
-            let Some(node) = found(writing.sql, waits, &[&code, &writing.now])? else { return Ok(None) };
+            let Some(node) = found(writing.sql, WAITS, &[&code, &writing.now])? else {
+                return Ok(NodeApproval::Unknown);
+            };
+            if !node.key.parse().is_ok_and(|key: PublicKey| key.fingerprint() == fingerprint) {
+                return Ok(NodeApproval::OtherKey(node));
+            }
             let whose = people::found(writing.sql, &person)?.ok_or_else(|| no_person(&person))?;
             if whose.blocked_at.is_some() {
                 return Err(Fault::Refused(format!("`{person}` is blocked; unblock them first")));
@@ -132,13 +162,14 @@ impl Store {
             writing
                 .sql
                 .prepare_cached(
-                    "UPDATE nodes SET state = 'approved', code = NULL, expires_at = NULL, person = ?2, approved_by = ?3,
+                    "UPDATE nodes SET state = 'approved', code = NULL, expires_at = NULL, source = NULL, person = ?2, approved_by = ?3,
                          changed_at = ?4 WHERE id = ?1",
                 )?
                 .execute(params![node.id, person, by, writing.now])?;
             let data = json!({ "node": node.id, "person": person, "approvedBy": by });
             events::write_of_person(writing, &person, "node.approved", &data)?;
-            found(writing.sql, "id = ?1", &[&node.id])
+            let approved = found(writing.sql, "id = ?1", &[&node.id])?;
+            Ok(approved.map_or(NodeApproval::Unknown, NodeApproval::Approved))
         })
         .await
     }
@@ -152,7 +183,7 @@ impl Store {
             writing
                 .sql
                 .prepare_cached(
-                    "UPDATE nodes SET state = 'revoked', code = NULL, expires_at = NULL, changed_at = ?2 WHERE id = ?1",
+                    "UPDATE nodes SET state = 'revoked', code = NULL, expires_at = NULL, source = NULL, changed_at = ?2 WHERE id = ?1",
                 )?
                 .execute(params![id, writing.now])?;
             let owner = people::owner(writing.sql)?;
@@ -194,7 +225,8 @@ impl Store {
 }
 
 fn begin(writing: &Writing<'_>, new: NewPairing) -> Result<NodeRecord, Fault> {
-    let NewPairing { id, key, name, platform, code } = new;
+    let NewPairing { id, key, name, platform, code, source } = new;
+    let source = source.map(|source| source.to_string());
     let sql = "DELETE FROM nodes WHERE state = 'pending' AND expires_at <= ?1";
     writing.sql.prepare_cached(sql)?.execute([writing.now])?;
     if let Some(node) = found(writing.sql, "key = ?1", &[&key])? {
@@ -203,26 +235,31 @@ fn begin(writing: &Writing<'_>, new: NewPairing) -> Result<NodeRecord, Fault> {
         }
         writing.sql.prepare_cached("DELETE FROM nodes WHERE id = ?1")?.execute([&node.id])?;
     }
-    let count = |condition: &str| -> Result<u32, Fault> {
+    let count = |condition: &str, values: &[&dyn ToSql]| -> Result<u32, Fault> {
         let sql = format!("SELECT count(*) FROM nodes WHERE {condition}");
-        Ok(writing.sql.prepare_cached(&sql)?.query_row([], |row| row.get(0))?)
+        Ok(writing.sql.prepare_cached(&sql)?.query_row(values, |row| row.get(0))?)
     };
-    if count("state = 'pending'")? >= MAX_PENDING {
+    if count("state = 'pending' AND source IS ?1", &[&source])? >= MAX_PENDING_OF_SOURCE {
+        return Err(Fault::Refused(format!(
+            "{MAX_PENDING_OF_SOURCE} nodes of one network wait for approval, which is the limit; approve or revoke one of them"
+        )));
+    }
+    if count("state = 'pending'", &[])? >= MAX_PENDING {
         return Err(Fault::Refused(format!(
             "{MAX_PENDING} nodes wait for approval, which is the limit; try again later"
         )));
     }
-    if count("true")? >= MAX_NODES {
+    if count("true", &[])? >= MAX_NODES {
         return Err(Fault::Refused(format!("there are {MAX_NODES} nodes, which is the limit")));
     }
     let expires_at = writing.now.after(CODE_WITHIN);
     writing
         .sql
         .prepare_cached(
-            "INSERT INTO nodes (id, key, name, platform, state, code, expires_at, created_at, changed_at)
-             VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?7)",
+            "INSERT INTO nodes (id, key, name, platform, state, code, expires_at, source, created_at, changed_at)
+             VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?8)",
         )?
-        .execute(params![id, key, name, platform, code, expires_at, writing.now])?;
+        .execute(params![id, key, name, platform, code, expires_at, source, writing.now])?;
     if let Some(owner) = people::owner(writing.sql)? {
         let data = json!({ "node": id, "platform": platform });
         events::write_of_person(writing, &owner, "node.pairing", &data)?;

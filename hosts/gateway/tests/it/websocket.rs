@@ -145,6 +145,8 @@ async fn start_at(
         .set("permission={ client: 'allow', node: 'allow' }")
         // The tools of this program are those of a plugin.
         .set("gateway.othersMayUse=['plugins']")
+        // Tests say by a header where a request comes from.
+        .set("gateway.proxies=['127.0.0.1']")
         .set("tools.deny=['client:owner.denied']")
         .set(format!(
             "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",

@@ -6,6 +6,10 @@ use serde_json::{Map, Value};
 use toolkit::{Ask, ToolContext, ToolError, ToolErrorKind, approval::Elicitation, descriptor::Source};
 use url::Url;
 
+/// The error of a server that may not ask people.
+pub(super) const NOT_ASKED: &str =
+    "the capability `elicitation` is not declared: this server may ask no person";
+
 /// The kind of permission to send a person to an address.
 const KIND: &str = "mcp_url";
 

@@ -31,6 +31,9 @@ pub(super) const MAX_ROUNDS: usize = 16;
 /// The code of the error of a server that needs a person to visit an address first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
+/// The fault of a server that asks for what it may not.
+const NOT_DECLARED: &str = "it requests a capability that this client did not declare";
+
 /// Maximum number of questions in one of these rounds.
 const MAX_AT_ONCE: usize = 16;
 
@@ -88,14 +91,13 @@ async fn call_deferred(
         let text = format!("{} did not take the call within {:?}", server.source, server.timeout);
         Err(ToolError::new(ToolErrorKind::TimedOut, text))
     });
+    // The note is gone before anybody hears of the error, so that no result follows it. Until then the caller may go.
+    let error = match answer {
+        Err(error) if calls.forget(&id).await => Some(error),
+        _ => None,
+    };
     noted.keep();
-    // The note is gone before anybody hears of the error, so that no result follows it.
-    if let Err(error) = answer
-        && calls.forget(&id).await
-    {
-        return Err(error);
-    }
-    Ok(deferred::pending(&id))
+    error.map_or_else(|| Ok(deferred::pending(&id)), Err)
 }
 
 /// Sends a call until it has a result, and answers what the server asks meanwhile.
@@ -177,6 +179,9 @@ async fn sent_on(
     context: &ToolContext,
     error: &ErrorData,
 ) -> Result<ToolError, ToolError> {
+    if !server.may_ask {
+        return Err(fault(server, NOT_DECLARED));
+    }
     let listed = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
     for one in listed.into_iter().flatten().take(MAX_AT_ONCE) {
         let params = serde_json::from_value(one.clone())
@@ -255,7 +260,7 @@ pub(super) async fn answers(
     }
     for (name, request) in requests {
         let answer = match request {
-            InputRequest::Elicitation(request) => {
+            InputRequest::Elicitation(request) if server.may_ask => {
                 asked::elicit(&server.source, context, request.params).await?
             }
             InputRequest::ListRoots(_) => {
@@ -274,7 +279,7 @@ pub(super) async fn answers(
             }
             _ => {
                 // The client did not declare this capability.
-                return Err(fault(server, "it requests a capability that this client did not declare"));
+                return Err(fault(server, NOT_DECLARED));
             }
         };
         answers.insert(name, serde_json::to_value(answer).unwrap_or_else(|_| json!(null)));

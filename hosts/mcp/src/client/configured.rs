@@ -69,6 +69,7 @@ impl Configured {
                 _ => None,
             },
             workspace: Some(options.workspace.clone()),
+            may_ask: true,
             deferred: None,
         };
         let known = Known::of(options.data_dir.as_deref(), name);

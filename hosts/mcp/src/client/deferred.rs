@@ -4,6 +4,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use toolkit::{ToolContext, ToolError, ToolOutput};
 
 /// The key in `_meta` of a tool with which a client declares that results come later: `true`.
@@ -32,6 +33,10 @@ pub trait DeferredCalls: fmt::Debug + Send + Sync {
     /// Forgets a call that ends with an error, since the client did not take it, or not in time. Returns false if it has a result
     /// already, or is about to have one: its answer is that it is pending then.
     fn forget<'a>(&'a self, id: &'a str) -> BoxFuture<'a, bool>;
+
+    /// Takes back a call whose caller is gone, and has been told that the call ended: neither the note stays, nor a result that came before and
+    /// that nobody has read. The first poll of the future puts it before all that the caller does next.
+    fn abandon<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()>;
 }
 
 /// A deferred call that is noted.
@@ -43,7 +48,7 @@ pub struct DeferredCall {
     pub is_known: bool,
 }
 
-/// Forgets a call of which nobody learns that it is pending.
+/// Takes back a call of which nobody learns that it is pending.
 pub(super) struct Noted {
     calls: Arc<dyn DeferredCalls>,
     /// Taken once the call has its answer.
@@ -65,7 +70,12 @@ impl Drop for Noted {
     fn drop(&mut self) {
         if let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) {
             let calls = Arc::clone(&self.calls);
-            runtime.spawn(async move { calls.forget(&id).await });
+            let mut abandoning = Box::pin(async move { calls.abandon(&id).await });
+            // Polled here, so that nothing that follows the end of the call comes before it.
+            let is_pending = abandoning.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
+            if is_pending {
+                runtime.spawn(abandoning);
+            }
         }
     }
 }

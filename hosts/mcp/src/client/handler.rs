@@ -8,9 +8,9 @@ use super::sampling;
 use super::server::Server;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
-    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion, Root,
-    SamplingCapability, UrlElicitationCapability,
+    ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability,
+    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam,
+    ProtocolVersion, Root, SamplingCapability, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -38,14 +38,16 @@ pub(super) struct Handler(pub(super) Arc<Server>);
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let elicitation = ElicitationCapability::new()
-            .with_form(FormElicitationCapability::default())
-            .with_url(UrlElicitationCapability::default());
+        let elicitation = self.0.may_ask.then(|| {
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::default())
+                .with_url(UrlElicitationCapability::default())
+        });
         let mut capabilities = match self.0.workspace {
             Some(_) => ClientCapabilities::builder().enable_roots().build(),
             None => ClientCapabilities::default(),
         };
-        capabilities.elicitation = Some(elicitation);
+        capabilities.elicitation = elicitation;
         capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
         let mut info = ClientConfig::new(capabilities, Implementation::new(&options.name, &options.version));
@@ -59,6 +61,10 @@ impl ClientHandler for Handler {
         params: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
+        if !self.0.may_ask {
+            tracing::warn!(server = &*self.0.name, "it asks a person, which it may not");
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, asked::NOT_ASKED, None));
+        }
         let Some(asking) = self.0.calls.asking() else {
             tracing::warn!(
                 server = &*self.0.name,
@@ -80,7 +86,11 @@ impl ClientHandler for Handler {
         params: CreateMessageRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let (Some(model), Some(asking)) = (&self.0.options.sampling, self.0.calls.asking()) else {
+        let Some(model) = &self.0.options.sampling else {
+            let text = "the capability `sampling` is not declared: this client's model is not used";
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None));
+        };
+        let Some(asking) = self.0.calls.asking() else {
             return Err(ErrorData::invalid_request(
                 "there is no call for which the model could be used",
                 None,

@@ -44,6 +44,8 @@ pub(super) struct Identity {
     pub(super) address: Option<String>,
     /// The directory that the server hears of, if any.
     pub(super) workspace: Option<PathBuf>,
+    /// True if the server may ask the person of a call, and send that person to an address.
+    pub(super) may_ask: bool,
     /// Keeps the calls whose results come later. Without it, no tool is deferred.
     pub(super) deferred: Option<Arc<dyn DeferredCalls>>,
 }

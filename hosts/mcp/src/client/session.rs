@@ -155,6 +155,9 @@ pub struct SessionServer {
     pub identity: Option<String>,
     /// Maximum number of bytes of one line, for [`SessionServers::attach_lines`]; 64 MiB by default.
     pub max_message_bytes: usize,
+    /// If false, an elicitation of the client is an error, and asks nobody; true by default. The person of a call may be another one than that of the
+    /// client.
+    pub may_ask: bool,
     /// Keeps the calls of tools that the client declares as deferred. By default each call waits for its result.
     pub deferred: Option<Arc<dyn DeferredCalls>>,
 }
@@ -168,6 +171,7 @@ impl SessionServer {
             timeout: Duration::from_mins(1),
             identity: None,
             max_message_bytes: 64 << 20,
+            may_ask: true,
             deferred: None,
         }
     }
@@ -188,6 +192,12 @@ impl SessionServer {
     #[must_use]
     pub fn max_message_bytes(self, max_message_bytes: usize) -> Self {
         Self { max_message_bytes, ..self }
+    }
+
+    /// Sets whether the client may ask the person of a call.
+    #[must_use]
+    pub fn may_ask(self, may_ask: bool) -> Self {
+        Self { may_ask, ..self }
     }
 
     /// Lets the client have tools whose results come later than the answers to their calls.
@@ -296,6 +306,7 @@ impl SessionServers {
             timeout: client.timeout,
             address: None,
             workspace: None,
+            may_ask: client.may_ask,
             deferred: client.deferred,
         };
         let options = Arc::clone(&self.shared.options);

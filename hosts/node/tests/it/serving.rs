@@ -114,6 +114,25 @@ async fn a_node_serves_what_can_work_and_ends_when_it_is_asked_to() {
 }
 
 #[tokio::test]
+async fn a_directory_is_of_one_process_that_runs_at_a_time() {
+    let place = tempfile::tempdir().unwrap();
+    let gateway = Gateway::start().await;
+    let directory = paired(&gateway, place.path()).await;
+    let mut running = start(directory.clone(), json!({}));
+    let _socket = timeout(WITHIN, welcome(&gateway)).await.unwrap();
+    assert_eq!(running.step().await, "connected desk-1");
+    let error = start(directory.clone(), json!({})).ended().await.unwrap_err();
+    let text = error.to_string();
+    assert!(!error.is_final() && text.contains(&place.path().display().to_string()), "{text}");
+    assert!(text.contains(&format!("the process {}", std::process::id())), "{text}");
+    running.stop.cancel();
+    running.ended().await.unwrap();
+    let mut next = start(directory, json!({}));
+    let _socket = timeout(WITHIN, welcome(&gateway)).await.unwrap();
+    assert_eq!(next.step().await, "connected desk-1");
+}
+
+#[tokio::test]
 async fn a_place_that_is_not_configured_is_an_error_that_says_how() {
     let place = tempfile::tempdir().unwrap();
     let gateway = Gateway::start().await;

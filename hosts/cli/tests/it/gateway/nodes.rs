@@ -86,7 +86,7 @@ impl Device {
     /// Pairs with a gateway that approves, and serves it once the gateway knows its actions.
     async fn serving(&self, bench: &Bench, gateway: &Running) -> Serving {
         let code = self.pair(bench, gateway.address());
-        printed(bench, &["gateway", "nodes", "approve", &code]).await;
+        printed(bench, &["gateway", "nodes", "approve", &code, "--yes"]).await;
         let serving = self.serve(bench);
         known(bench, &serving.id).await;
         serving
@@ -183,6 +183,10 @@ async fn the_commands_of_the_guide_lead_from_pairing_to_revocation() {
                 assert_eq!(code, Some(0), "{words:?}: {said}");
                 outputs.push(said);
             }
+            // A person would confirm it on a terminal.
+            ["gateway", "nodes", "approve", _] => {
+                outputs.push(printed(&bench, &[&words[..], &["--yes"]].concat()).await);
+            }
             _ => outputs.push(printed(&bench, &words).await),
         }
     }
@@ -195,6 +199,27 @@ async fn the_commands_of_the_guide_lead_from_pairing_to_revocation() {
     assert!(code == Some(78) && said.contains("revoked"), "{code:?}: {said}");
     let (code, _) = device.run(&bench, &["node", "run"]);
     assert_eq!(code, Some(78));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_shows_the_keys_and_needs_a_person_or_yes() {
+    let bench = bench(&[]).await;
+    let gateway = started(&bench);
+    let device = Device::new(&bench, "{}");
+    let (exit, said) = device.run(&bench, &["node", "pair", gateway.address(), "--name", "desk"]);
+    assert_eq!(exit, Some(0), "{said}");
+    let line =
+        |said: &str, begin: &str| said.lines().find(|line| line.starts_with(begin)).unwrap().to_owned();
+    let keys = ["this device: ", "the gateway: "].map(|begin| line(&said, begin));
+    let code = line(&said, "toolkit gateway nodes approve ").rsplit(' ').next().unwrap().to_owned();
+    let refused = run(&bench, &["gateway", "nodes", "approve", &code]).await;
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && told.contains("--yes") && told.contains("`desk`"), "{told}");
+    assert!(keys.iter().all(|key| told.contains(key)), "{keys:?}: {told}");
+    let listed = as_json(&bench, &["gateway", "nodes"]).await;
+    assert_eq!(listed["nodes"][0]["state"], "pending", "{listed}");
+    let approved = printed(&bench, &["gateway", "nodes", "approve", &code, "--yes"]).await;
+    assert!(approved.starts_with("approved desk-"), "{approved}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

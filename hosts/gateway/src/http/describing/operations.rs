@@ -281,12 +281,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .problems(&["500"]),
     get("/v1/nodes", "listNodes", "Lists nodes.", Answer::List("nodes")),
     post(
-        "/v1/nodes/approve",
-        "approveNode",
-        "Approves a node by its code.",
-        ("200", Answer::Object(&["id"])),
+        "/v1/nodes/pending",
+        "findPendingNode",
+        "Finds a node by its code, before it is approved.",
+        ("200", Answer::Object(&["node", "gateway"])),
     )
     .problems(&["408", "413", "415", "422"]),
+    post(
+        "/v1/nodes/approve",
+        "approveNode",
+        "Approves a node by its code and the fingerprint of its key.",
+        ("200", Answer::Object(&["id"])),
+    )
+    .problems(&["408", "409", "413", "415", "422"]),
     delete("/v1/nodes/{id}", "revokeNode", "Revokes a node.", ("204", Answer::None)),
     get("/v1/people", "listPeople", "Lists people.", Answer::List("people")),
     post("/v1/people/{name}/block", "blockPerson", "Blocks a person.", ("200", Answer::Object(&[])))

@@ -27,6 +27,11 @@ impl Closing {
         Self { code, reason: reason.into(), is_by_client: false }
     }
 
+    /// The reason, for those who wait for the client.
+    pub(super) fn reason(&self) -> &str {
+        if self.reason.is_empty() { "the client closed it" } else { &self.reason }
+    }
+
     /// The client has gone.
     pub(super) fn by_client(code: Option<u16>) -> Self {
         Self { is_by_client: code != Some(COMES_BACK), ..Self::new(1000, "") }

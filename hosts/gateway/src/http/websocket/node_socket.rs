@@ -1,5 +1,6 @@
 //! The socket of a node, from its hello to its end.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -54,10 +55,14 @@ pub(super) async fn run(
         return Closing::malformed("a node has a key, and no token: leave the header `Authorization` out");
     }
     let limits = sockets.clients.limits();
+    let source = match &opened {
+        Opened::ByUnknown(place) => place.network(),
+        Opened::By(_) => None,
+    };
     let handshake = async {
         let hello = read_hello(hello, host.as_deref())?;
         let (hello, mut sealed) = prove(sockets, nodes, socket, hello).await?;
-        let record = admit(nodes, socket, &mut sealed, hello, limits).await?;
+        let record = admit(nodes, socket, &mut sealed, (hello, source), limits).await?;
         Ok(record.map(|record| (record, sealed)))
     };
     let late = || Closing::unauthorized("the handshake did not end in time");
@@ -147,11 +152,11 @@ async fn admit(
     nodes: &Nodes,
     socket: &mut WebSocket,
     sealed: &mut Sealed,
-    hello: NodeHello,
+    (hello, source): (NodeHello, Option<IpAddr>),
     limits: &ClientLimits,
 ) -> Result<Option<NodeRecord>, Closing> {
     if hello.pair {
-        let frame = match nodes.pair(hello).await.map_err(Closing::too_many)? {
+        let frame = match nodes.pair(hello, source).await.map_err(Closing::too_many)? {
             Pairing::Code(code) => FromGateway::Pairing { code, expires_seconds: CODE_WITHIN.as_secs() },
             Pairing::Approved(node) => FromGateway::Welcome { node },
         };
@@ -202,7 +207,7 @@ async fn serve(
     shutdown: &CancellationToken,
 ) -> Closing {
     let limits = sockets.clients.limits();
-    let present = nodes.connect(record);
+    let present = nodes.connect(record, limits.node_call_within);
     let link = present.link().clone();
     let blocked = sockets.state.people().blocked(link.person());
     // Once more: a revocation may have come since, and has not found the link.
@@ -224,6 +229,13 @@ async fn serve(
     let (from_client, to_node) = tokio::io::split(far);
     let (from_node, to_client) = tokio::io::split(near);
     let (mut sink, mut stream) = (&mut *socket).split();
+    let exchanged = async {
+        let exchanging = exchange(sockets, &mut sealed, (&mut stream, &mut sink), (from_node, to_client));
+        let closing = exchanging.await;
+        // Before the calls notice that nobody answers them.
+        link.end(format!("the connection of the node ended ({})", closing.reason()));
+        closing
+    };
     let closing = tokio::select! {
         biased;
         () = shutdown.cancelled() => Closing::stopping(),
@@ -233,7 +245,7 @@ async fn serve(
             Closing::unauthorized("this node is not approved")
         }
         closing = attach(&present, limits, from_client, to_node) => closing,
-        closing = exchange(sockets, &mut sealed, (&mut stream, &mut sink), (from_node, to_client)) => closing,
+        closing = exchanged => closing,
     };
     if link.is_revoked() {
         // Sealed, so that nobody else makes a node give up.

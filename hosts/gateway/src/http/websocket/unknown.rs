@@ -28,6 +28,7 @@ struct Taken {
 #[derive(Debug)]
 pub(super) struct UnknownPlace {
     places: UnknownPlaces,
+    client: Option<IpAddr>,
     /// Cancelled when another socket has it.
     lost: CancellationToken,
 }
@@ -41,14 +42,15 @@ impl UnknownPlaces {
     /// Takes a place, for a client from an address.
     pub(super) fn enter(&self, client: Option<ClientAddress>) -> UnknownPlace {
         let lost = CancellationToken::new();
+        let client = client.map(ClientAddress::network);
         let mut taken = self.taken();
         while taken.len() >= self.max {
             let Some(place) = least_worthy(&taken).and_then(|at| taken.remove(at)) else { break };
             place.lost.cancel();
         }
-        taken.push_back(Taken { client: client.map(ClientAddress::network), lost: lost.clone() });
+        taken.push_back(Taken { client, lost: lost.clone() });
         drop(taken);
-        UnknownPlace { places: self.clone(), lost }
+        UnknownPlace { places: self.clone(), client, lost }
     }
 
     fn taken(&self) -> MutexGuard<'_, VecDeque<Taken>> {
@@ -63,6 +65,11 @@ fn least_worthy(taken: &VecDeque<Taken>) -> Option<usize> {
 }
 
 impl UnknownPlace {
+    /// The network of the client.
+    pub(super) fn network(&self) -> Option<IpAddr> {
+        self.client
+    }
+
     /// Waits until another socket has the place.
     pub(super) async fn lost(&self) {
         self.lost.cancelled().await;

@@ -15,7 +15,7 @@ use toolkit_node::seal::{Exchange, Opener, Sealer};
 use toolkit_node::{ExchangeKey, Identity, Nonce, PublicKey};
 
 use super::Place;
-use super::client::{Closed, Socket, frame, open, send};
+use super::client::{Closed, Socket, frame, open, open_with, request, send};
 use crate::agents::in_time;
 
 /// The calls so far.
@@ -85,8 +85,11 @@ impl Device {
 
     /// Begins a handshake, and checks the signature of the gateway.
     async fn challenged(&self, place: &Place, pair: bool) -> Challenged {
+        self.challenged_over(open(place).await, place, pair).await
+    }
+
+    async fn challenged_over(&self, mut socket: Socket, place: &Place, pair: bool) -> Challenged {
         let server = place.gateway.address().to_string();
-        let mut socket = open(place).await;
         let nonce = Nonce::random().unwrap();
         let exchange = Exchange::random().unwrap();
         send(&mut socket, &self.hello(&server, (nonce, exchange.public_key()), pair)).await;
@@ -109,7 +112,11 @@ impl Device {
     }
 
     async fn proved(&self, place: &Place, pair: bool) -> Sealed {
-        let Challenged { mut socket, facts, exchange, .. } = self.challenged(place, pair).await;
+        self.proves(self.challenged(place, pair).await).await
+    }
+
+    async fn proves(&self, challenged: Challenged) -> Sealed {
+        let Challenged { mut socket, facts, exchange, .. } = challenged;
         let signature = facts.sign(End::Node, &self.identity);
         send(&mut socket, &json!({ "type": "proof", "signature": signature })).await;
         let (sealer, opener) = exchange.agree(End::Node, &facts).unwrap();
@@ -119,16 +126,35 @@ impl Device {
     /// Asks for a code.
     async fn code(&self, place: &Place) -> String {
         let mut socket = self.proved(place, true).await;
-        let pairing = socket.frame().await.unwrap();
+        Self::told(&mut socket).await.unwrap()
+    }
+
+    /// Asks for a code by a proxy, which says where the request came from.
+    async fn code_from(&self, place: &Place, address: &str) -> Result<String, Closed> {
+        let mut request = request(place);
+        request.headers_mut().insert("x-forwarded-for", address.parse().unwrap());
+        let socket = open_with(place, request).await.unwrap();
+        let mut socket = self.proves(self.challenged_over(socket, place, true).await).await;
+        Self::told(&mut socket).await
+    }
+
+    async fn told(socket: &mut Sealed) -> Result<String, Closed> {
+        let pairing = socket.frame().await?;
         assert_eq!((&pairing["type"], &pairing["expiresSeconds"]), (&json!("pairing"), &json!(3600)));
         socket.frame().await.unwrap_err();
-        pairing["code"].as_str().unwrap().to_owned()
+        Ok(pairing["code"].as_str().unwrap().to_owned())
+    }
+
+    /// The request that approves it under a code, as a person sends it who has seen its key.
+    fn approval(&self, code: &str) -> Value {
+        json!({ "code": code, "fingerprint": self.identity.public_key().fingerprint() })
     }
 
     /// Pairs, approved by the owner for a person. Returns the id.
     async fn paired(&self, place: &Place, person: &str) -> String {
         let code = self.code(place).await;
-        let wanted = json!({ "code": code, "person": person });
+        let fingerprint = self.identity.public_key().fingerprint();
+        let wanted = json!({ "code": code, "fingerprint": fingerprint, "person": person });
         let (status, node) = place.http("POST", "/v1/nodes/approve", &place.owner, Some(wanted)).await;
         assert_eq!(
             (status, &node["state"], &node["person"]),
@@ -194,6 +220,16 @@ impl Connected {
                 self.mcp(json!({ "id": message["id"], "error": error })).await;
             } else if message["method"] == method {
                 return message;
+            }
+        }
+    }
+
+    /// Waits for the answer to a request of the node.
+    async fn answer_to(&mut self, id: &str) -> Value {
+        loop {
+            let mut frame = self.socket.frame().await.unwrap();
+            if frame["message"]["id"] == id {
+                return frame["message"].take();
             }
         }
     }

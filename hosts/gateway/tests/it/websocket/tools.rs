@@ -77,6 +77,40 @@ async fn progress_and_cancellation_pass_over_the_socket() {
 }
 
 #[tokio::test]
+async fn a_client_asks_no_other_person_than_its_own() {
+    let place = Place::new().await;
+    let (toolkit, ada) = (place.toolkit(), place.ada("phone").await);
+    let tools = || json!([tool("page_ask")]);
+    let mut of_owner = Client::serving(&place, &place.owner, to(&["main"], "tab"), tools()).await;
+    let mut of_ada_s = Client::serving(&place, &ada, to(&["main"], "tab"), tools()).await;
+    let elicit = json!({
+        "id": "ask", "method": "elicitation/create",
+        "params": { "message": "Which?", "requestedSchema": { "type": "object", "properties": { "page": { "type": "string" } } } },
+    });
+    // Questions of Ada's session are the owner's to answer.
+    let calling = tokio::spawn(call(toolkit.clone(), of_ada(), "page_ask", json!({})));
+    let request = of_ada_s.request("tools/call").await;
+    of_ada_s.mcp(elicit.clone()).await;
+    let refused = of_ada_s.find(|frame| frame["message"]["id"] == "ask").await;
+    assert_eq!(refused["message"]["error"]["code"], -32601, "{refused}");
+    of_ada_s.answer(&request, text("done")).await;
+    assert_eq!(calling.await.unwrap().text(), "done");
+
+    let calling = tokio::spawn(call(toolkit.clone(), main(), "page_ask", json!({})));
+    let request = of_owner.request("tools/call").await;
+    of_owner.mcp(elicit).await;
+    let code = place.asked(&place.owner).await.remove(0);
+    let answer = json!({ "type": "value", "value": { "page": "one" } });
+    let path = format!("/v1/asks/{code}");
+    assert_eq!(place.http("POST", &path, &place.owner, Some(answer)).await.0, 200);
+    let answered = of_owner.find(|frame| frame["message"]["id"] == "ask").await;
+    assert_eq!(answered["message"]["result"]["content"], json!({ "page": "one" }), "{answered}");
+    of_owner.answer(&request, text("done")).await;
+    assert_eq!(calling.await.unwrap().text(), "done");
+    place.stop().await;
+}
+
+#[tokio::test]
 async fn clients_of_two_sessions_have_tools_of_one_name_and_in_one_session_the_first_has_it() {
     let place = Place::new().await;
     let (toolkit, ada) = (place.toolkit(), place.ada("phone").await);

@@ -273,7 +273,7 @@ async fn a_changed_list_is_followed_and_a_changed_definition_asked_about() {
     assert!(text.contains("although the client `tab` has changed its definition"), "{text}");
 }
 
-/// A client whose answers to calls a test writes. The lines of calls go to the function.
+/// A client whose answers to calls a test writes. The lines of calls go to the function, and the answers to what the client asks.
 fn scripted(
     pipe: DuplexStream,
     mut answer: impl FnMut(&Value) -> Option<Vec<u8>> + Send + 'static,
@@ -298,7 +298,8 @@ fn scripted(
                     let tool = json!({"name": "call", "inputSchema": {"type": "object"}});
                     said(json!({"tools": [tool]})).to_string().into_bytes()
                 }
-                Some("tools/call") => match answer(&message) {
+                // Of a call, or an answer to a request of the client itself.
+                Some("tools/call") | None => match answer(&message) {
                     Some(bytes) => bytes,
                     None => return,
                 },
@@ -357,6 +358,46 @@ async fn a_client_that_is_detached_ends_its_calls() {
         drop(attached);
     });
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Unavailable, "{}", result.text());
+}
+
+#[tokio::test]
+async fn a_client_that_may_not_ask_gets_an_error_and_nobody_is_asked() {
+    let host = Host::new(Builder::without_asking_first);
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let mut waiting = json!(null);
+    // In the middle of its call, it asks a person and the model.
+    let _client = scripted(far, move |message| {
+        tell.send(message.clone()).unwrap();
+        if message["method"] == "tools/call" {
+            waiting = message["id"].clone();
+            let schema = json!({"type": "object", "properties": {"pin": {"type": "string"}}});
+            let params = json!({"message": "Your PIN?", "requestedSchema": schema});
+            let ask = json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": params});
+            return Some(ask.to_string().into_bytes());
+        }
+        if message["id"] == 77 {
+            let content = json!({"type": "text", "text": "hello"});
+            let params = json!({"messages": [{"role": "user", "content": content}], "maxTokens": 1});
+            let ask =
+                json!({"jsonrpc": "2.0", "id": 78, "method": "sampling/createMessage", "params": params});
+            return Some(ask.to_string().into_bytes());
+        }
+        Some(text(&waiting, "done").into_bytes())
+    });
+    let client = SessionServer::new("tab", ["a"]).may_ask(false);
+    let _attached = host.attach(client, near).await.unwrap();
+    assert_eq!(host.call("a", "call").await.text(), "done");
+    let mut errors = std::collections::BTreeMap::new();
+    while let Ok(message) = told.try_recv() {
+        if let Some(id) = message["id"].as_u64().filter(|_| !message["error"].is_null()) {
+            errors.insert(id, message["error"].clone());
+        }
+    }
+    for (id, word) in [(77, "elicitation"), (78, "sampling")] {
+        let error = &errors[&id];
+        assert!(error["code"] == -32601 && error["message"].as_str().unwrap().contains(word), "{errors:?}");
+    }
 }
 
 #[tokio::test]

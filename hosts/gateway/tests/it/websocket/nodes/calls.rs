@@ -1,6 +1,9 @@
 //! Calls of connected nodes, by the tool `nodes`.
 
+use std::time::Duration;
+
 use serde_json::json;
+use toolkit_gateway::ClientLimits;
 
 use super::super::{Place, main, of_ada, text};
 use super::Device;
@@ -79,6 +82,57 @@ async fn a_node_of_another_person_is_not_found() {
     // Without `gateway.othersMayUse`, her agent has no nodes.
     let hers = place.nodes(&of_ada(), json!({ "action": "list" })).await;
     assert!(hers.error().unwrap().message().contains("owner"), "{:?}", hers.error());
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn a_node_asks_nobody_and_uses_no_model_during_a_call() {
+    let place = Place::new().await;
+    let device = Device::new("kitchen");
+    let id = device.paired(&place, "owner").await;
+    let mut node = device.serving(&place, &["location"]).await;
+    let calling = tokio::spawn(place.nodes(&main(), json!({ "action": "location", "nodeId": id })));
+    let request = node.request("tools/call").await;
+    let message = json!({ "role": "user", "content": { "type": "text", "text": "hello" } });
+    for (method, params) in [
+        (
+            "elicitation/create",
+            json!({ "message": "Your PIN?", "requestedSchema": { "type": "object", "properties": {} } }),
+        ),
+        ("sampling/createMessage", json!({ "messages": [message], "maxTokens": 1 })),
+    ] {
+        node.mcp(json!({ "id": method, "method": method, "params": params })).await;
+        let refused = node.answer_to(method).await;
+        assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    }
+    assert_eq!(place.http("GET", "/v1/asks", &place.owner, None).await.1["asks"], json!([]));
+    node.answer(&request, text("here")).await;
+    assert!(calling.await.unwrap().text().contains("here"));
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_or_never_comes_is_an_error_that_says_so() {
+    let mut limits = ClientLimits::default();
+    limits.max_message = 100_000;
+    let place = Place::with(limits).await;
+    let device = Device::new("kitchen");
+    let id = device.paired(&place, "owner").await;
+    let mut node = device.serving(&place, &["location"]).await;
+    let calling = tokio::spawn(place.nodes(&main(), json!({ "action": "location", "nodeId": id })));
+    let request = node.request("tools/call").await;
+    node.answer(&request, text(&"x".repeat(100_000))).await;
+    let result = calling.await.unwrap();
+    let message = result.error().unwrap().message();
+    assert!(message.contains("a message is longer than 100000 bytes, the limit"), "{message}");
+
+    let mut limits = ClientLimits::default();
+    limits.node_call_within = Duration::from_millis(1);
+    let place = place.restart(limits).await;
+    let _silent = device.serving(&place, &["describe"]).await;
+    let result = place.nodes(&main(), json!({ "action": "describe", "nodeId": id })).await;
+    let error = result.error().unwrap();
+    assert!(error.message().contains("did not answer within 1ms"), "{error}");
     place.stop().await;
 }
 

@@ -30,7 +30,7 @@ async fn a_node_is_connected_once_its_code_was_approved() {
     // As a person types it.
     let typed = format!("{}-{}", code[..4].to_lowercase(), &code[4..]);
     let (status, node) =
-        place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": typed }))).await;
+        place.http("POST", "/v1/nodes/approve", &place.owner, Some(device.approval(&typed))).await;
     assert_eq!((status, &node["person"], &node["approvedBy"]), (200, &json!("owner"), &json!("owner")));
     let connected = device.connected(&place).await.unwrap();
     assert_eq!(node["id"], connected.id);
@@ -38,7 +38,7 @@ async fn a_node_is_connected_once_its_code_was_approved() {
     place.event(0, "node.approved").await;
 
     // The code counts once, and the node does not need another one.
-    let again = place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": code }))).await;
+    let again = place.http("POST", "/v1/nodes/approve", &place.owner, Some(device.approval(&code))).await;
     assert_eq!(again.0, 404);
     let mut socket = device.proved(&place, true).await;
     assert_eq!(socket.frame().await.unwrap()["type"], "welcome");
@@ -52,40 +52,76 @@ async fn a_node_that_asks_again_has_a_new_code_alone() {
     let first = device.code(&place).await;
     let second = device.code(&place).await;
     let approve = async |code: &str| {
-        place.http("POST", "/v1/nodes/approve", &place.owner, Some(json!({ "code": code }))).await.0
+        place.http("POST", "/v1/nodes/approve", &place.owner, Some(device.approval(code))).await.0
     };
     assert_eq!((approve(&first).await, approve(&second).await), (404, 200));
     place.stop().await;
 }
 
 #[tokio::test]
-async fn the_owner_alone_approves_and_wrong_codes_are_limited() {
+async fn the_owner_alone_approves_and_wrong_codes_of_a_token_are_limited() {
     let place = Place::new().await;
     let ada = place.ada("phone").await;
-    let code = Device::new("kitchen").code(&place).await;
+    let wanted = json!({ "name": "laptop", "person": "owner" });
+    let laptop = place.http("POST", "/v1/tokens", &place.owner, Some(wanted)).await.1;
+    let laptop = laptop["token"].as_str().unwrap();
+    let device = Device::new("kitchen");
+    let code = device.code(&place).await;
     let approve = async |token: &str, code: &str| {
-        place.http("POST", "/v1/nodes/approve", token, Some(json!({ "code": code }))).await.0
+        place.http("POST", "/v1/nodes/approve", token, Some(device.approval(code))).await.0
     };
-    assert_eq!(approve(&ada, &code).await, 403);
-    for _ in 0..10 {
+    let seen = async |token: &str, code: &str| {
+        place.http("POST", "/v1/nodes/pending", token, Some(json!({ "code": code }))).await.0
+    };
+    assert_eq!((approve(&ada, &code).await, seen(&ada, &code).await), (403, 403));
+    for _ in 0..5 {
         assert_eq!(approve(&place.owner, "ABCDEFGH").await, 404);
+        assert_eq!(seen(&place.owner, "ABCDEFGH").await, 404);
     }
-    assert_eq!(
-        approve(&place.owner, &code).await,
-        429,
-        "after ten wrong codes the right one is not looked at"
-    );
+    let refused = (approve(&place.owner, &code).await, seen(&place.owner, &code).await);
+    assert_eq!(refused, (429, 429), "after ten wrong codes the right one is not looked at");
+    assert_eq!(approve(laptop, &code).await, 200, "another token has a count of its own");
     place.stop().await;
 }
 
 #[tokio::test]
-async fn at_most_sixteen_nodes_wait_for_approval() {
+async fn an_approval_counts_for_the_key_that_was_shown_alone() {
     let place = Place::new().await;
-    for _ in 0..16 {
-        Device::new("many").code(&place).await;
+    let (device, other) = (Device::new("kitchen"), Device::new("kitchen"));
+    let code = device.code(&place).await;
+    let wanted = json!({ "code": code });
+    let (status, seen) = place.http("POST", "/v1/nodes/pending", &place.owner, Some(wanted.clone())).await;
+    assert_eq!(
+        (status, &seen["node"]["state"], &seen["node"]["name"]),
+        (200, &json!("pending"), &json!("kitchen"))
+    );
+    assert_eq!(seen["node"]["fingerprint"], device.identity.public_key().fingerprint());
+    let gateway = device.challenged(&place, false).await.gateway;
+    assert_eq!(seen["gateway"]["fingerprint"], gateway.fingerprint());
+
+    let approve = async |wanted| place.http("POST", "/v1/nodes/approve", &place.owner, Some(wanted)).await;
+    assert_eq!(approve(wanted).await.0, 422, "the fingerprint is missing");
+    let (status, problem) = approve(other.approval(&code)).await;
+    let shown = device.identity.public_key().fingerprint();
+    assert!(status == 409 && problem.to_string().contains(&shown), "{problem}");
+    assert_eq!(device.connected(&place).await.err().unwrap().0, 4401, "it is not approved");
+    assert_eq!(approve(device.approval(&code)).await.0, 200);
+    place.stop().await;
+}
+
+#[tokio::test]
+async fn at_most_sixteen_nodes_wait_for_approval_and_four_of_one_network() {
+    let place = Place::new().await;
+    let asks = async |address: &str| Device::new("many").code_from(&place, address).await;
+    for network in 0..4 {
+        // Of IPv6, the first 64 bits are one network.
+        for host in 0..4 {
+            asks(&format!("2001:db8:0:{network}::{host}")).await.unwrap();
+        }
+        let closed = asks(&format!("2001:db8:0:{network}::ffff")).await.unwrap_err();
+        assert_eq!(closed.0, 4429, "{closed:?}");
     }
-    let mut socket = Device::new("more").proved(&place, true).await;
-    assert_eq!(socket.frame().await.unwrap_err().0, 4429);
+    assert_eq!(asks("198.51.100.1").await.unwrap_err().0, 4429, "sixteen wait");
     place.stop().await;
 }
 

@@ -44,6 +44,8 @@ mod principal;
 #[cfg(feature = "http")]
 mod problem;
 #[cfg(feature = "routes")]
+mod query;
+#[cfg(feature = "routes")]
 mod rejection;
 #[cfg(feature = "http")]
 mod request_body;
@@ -80,6 +82,8 @@ pub use path::{AtPath, at_path};
 pub use principal::{Principal, Revocation};
 #[cfg(feature = "http")]
 pub use problem::Problem;
+#[cfg(feature = "routes")]
+pub use query::Query;
 #[cfg(feature = "http")]
 pub use request_body::{BodyLimits, whole};
 #[cfg(feature = "tls")]

@@ -4,12 +4,11 @@ use crate::accept::AcceptsJson;
 use crate::access::{Access, Asking};
 use crate::body;
 use crate::problems::not_found;
-use crate::query::parameters;
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolkit::approval::{AllowScope, Answer, AnswerError, PendingAsk, Reply};
-use toolkit_serve::Problem;
+use toolkit_serve::{Problem, Query};
 use toolkit_serve::axum::Json;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
@@ -21,7 +20,7 @@ pub(crate) async fn list(
     _: AcceptsJson,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     Ok(Json(json!({ "asks": own(&web, &access)? })))
 }
 
@@ -35,7 +34,7 @@ pub(crate) async fn answer(
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Problem> {
     let Path(id) = path?;
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let answer = capped(body::typed(&headers, &bytes?)?);
     if !own(&web, &access)?.iter().any(|ask| ask.id() == id) {
         return Err(not_found(format!(

@@ -9,7 +9,6 @@ use crate::events::{self, Queue};
 use crate::keys::{Fingerprint, Found, Stage};
 use crate::limits::MAX_KEY_CHARS;
 use crate::problems::{bad_request, lost, not_found, unknown_tool};
-use crate::query::parameters;
 use crate::result::Delivery;
 use crate::running::Planned;
 use crate::web::Web;
@@ -19,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolkit_serve::Problem;
+use toolkit_serve::{Problem, Query};
 use toolkit_serve::axum::Json;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
@@ -133,7 +132,7 @@ fn refused_key(found: &Found) -> Problem {
 }
 
 fn delivery(uri: &Uri, access: &Access) -> Result<Delivery, Problem> {
-    let [media] = parameters(uri, ["media"])?;
+    let [media] = Query::of(uri).only(["media"])?;
     match media.as_deref() {
         None | Some("inline") => Ok(Delivery::Inline),
         Some("reference") if access.may_keep_files() => Ok(Delivery::Reference),
@@ -192,7 +191,7 @@ pub(crate) async fn show_key(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     with_key(&web, &access, path, |client, key| client.keys.stage(key))
 }
 
@@ -203,7 +202,7 @@ pub(crate) async fn cancel_key(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     with_key(&web, &access, path, |client, key| client.keys.cancel(key))
 }
 
@@ -232,7 +231,7 @@ pub(crate) async fn file(
     path: Result<Path<(String, String)>, PathRejection>,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let Path((id, number)) = path?;
     let client = web.inner.clients.of(&access)?;
     let found = number.parse().ok().and_then(|number| client.media.get(&id, number));

@@ -4,11 +4,10 @@ use crate::accept::AcceptsJson;
 use crate::access::Access;
 use crate::metrics::Gauges;
 use crate::openapi::{Description, describe};
-use crate::query::parameters;
 use crate::web::Web;
 use crate::{asks as questions, calls, tools as listed};
 use serde_json::Value;
-use toolkit_serve::Problem;
+use toolkit_serve::{Problem, Query};
 use toolkit_serve::axum::extract::{DefaultBodyLimit, State};
 use toolkit_serve::axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use toolkit_serve::axum::http::{HeaderValue, StatusCode, Uri};
@@ -120,12 +119,12 @@ async fn description(
     _: AcceptsJson,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     Ok(Json(web.description(&access).await?.into_json()))
 }
 
 async fn metrics(State(web): State<Web>, access: Access, uri: Uri) -> Result<Response, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let text = web.metrics(&access).await?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(CONTENT_TYPE, kind)], text).into_response())

@@ -5,12 +5,11 @@ use crate::access::Access;
 use crate::body;
 use crate::describe::{Shown, is_of};
 use crate::problems::{bad_request, list as problems_of, of_refusal, unknown_tool};
-use crate::query::parameters;
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolkit::{Tool, ToolErrorKind, Toolbox};
-use toolkit_serve::Problem;
+use toolkit_serve::{Problem, Query};
 use toolkit_serve::axum::Json;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
@@ -27,7 +26,7 @@ pub(crate) async fn list(
     _: AcceptsJson,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [group, source, query] = parameters(&uri, ["group", "source", "q"])?;
+    let [group, source, query] = Query::of(&uri).only(["group", "source", "q"])?;
     if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY) {
         return Err(bad_request(format!("the parameter `q` has {MAX_QUERY} bytes at most")));
     }
@@ -67,7 +66,7 @@ pub(crate) async fn definition(
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
     let Path(name) = path?;
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let toolbox = web.inner.toolbox_of(&access).await?;
     let tool = find(&web, &toolbox, &access, &name)?;
     let configuration = web.inner.toolkit.configuration();
@@ -85,7 +84,7 @@ pub(crate) async fn validate(
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Problem> {
     let Path(name) = path?;
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let arguments = body::arguments(&headers, &bytes?)?;
     let toolbox = web.inner.toolbox_of(&access).await?;
     find(&web, &toolbox, &access, &name)?;

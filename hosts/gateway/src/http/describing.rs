@@ -3,13 +3,12 @@
 mod operations;
 
 use serde_json::{Map, Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::State;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 use toolkit_web::{Access, Description, Web};
 
-use super::query::Query;
 use operations::{Answer, OPERATIONS, Operation, Parameter, body};
 
 /// Statuses of problems that each path may have.

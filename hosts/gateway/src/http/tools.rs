@@ -96,15 +96,7 @@ async fn access(tools: Arc<dyn PersonsTools>, caller: Caller) -> Result<Access, 
 
 /// A client for each role: a token of a lesser one does not see what a greater one has.
 fn client_of(caller: &Caller) -> String {
-    format!("person {} as {}", caller.name(), role_name(caller.role()))
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "owner",
-        Role::Approver => "approver",
-        Role::User => "user",
-    }
+    format!("person {} as {}", caller.name(), caller.role().name())
 }
 
 async fn in_background(tools: Arc<dyn PersonsTools>, caller: Caller) -> Result<toolkit::Caller, Problem> {

@@ -53,6 +53,8 @@ mod request_body;
 mod revoked;
 #[cfg(feature = "http")]
 mod shared_token;
+#[cfg(feature = "http")]
+mod stalled;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "http")]

@@ -72,6 +72,8 @@ pub use axum;
 pub use bearer::Bearer;
 #[cfg(feature = "http")]
 pub use body::AnswerBody;
+#[cfg(feature = "routes")]
+pub use body::in_pieces;
 #[cfg(feature = "http")]
 pub use bounded::Bounded;
 pub use connection::Connection;

@@ -2,26 +2,27 @@
 
 use crate::accept::AcceptsJson;
 use crate::access::{Access, Asking};
+use crate::answer::Answer as Sent;
 use crate::body;
 use crate::problems::not_found;
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolkit::approval::{AllowScope, Answer, AnswerError, PendingAsk, Reply};
-use toolkit_serve::{Problem, Query};
 use toolkit_serve::axum::Json;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::{HeaderMap, StatusCode, Uri};
+use toolkit_serve::{Problem, Query};
 
 pub(crate) async fn list(
     State(web): State<Web>,
     access: Access,
     _: AcceptsJson,
     uri: Uri,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Sent, Problem> {
     let [] = Query::of(&uri).only([])?;
-    Ok(Json(json!({ "asks": own(&web, &access)? })))
+    Sent::ok(&json!({ "asks": own(&web, &access)? }), &web.inner.clients.of(&access)?.sent)
 }
 
 pub(crate) async fn answer(
@@ -35,7 +36,7 @@ pub(crate) async fn answer(
 ) -> Result<Json<Value>, Problem> {
     let Path(id) = path?;
     let [] = Query::of(&uri).only([])?;
-    let answer = capped(body::typed(&headers, &bytes?)?);
+    let answer = capped(body::typed(&headers, &bytes?, &web.inner.clients.of(&access)?.read)?);
     if !own(&web, &access)?.iter().any(|ask| ask.id() == id) {
         return Err(not_found(format!(
             "no question `{}` of this client waits; GET /v1/asks lists those that do",

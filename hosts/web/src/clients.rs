@@ -2,7 +2,9 @@
 
 use crate::access::Access;
 use crate::keys::Keys;
-use crate::limits::{MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_SENT_BYTES};
+use crate::limits::{
+    MAX_CLIENT_READ_BYTES, MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_READ_BYTES, MAX_SENT_BYTES,
+};
 use crate::media::Media;
 use crate::room::{Room, Shared};
 use data_encoding::BASE32_NOPAD;
@@ -30,8 +32,10 @@ pub(crate) struct Client {
     session: String,
     pub(crate) keys: Arc<Keys>,
     pub(crate) media: Media,
-    /// The room for the data of answers that are on their way.
+    /// The room for answers and events that are on their way.
     pub(crate) sent: Shared,
+    /// The room for arguments that are read.
+    pub(crate) read: Shared,
     /// The places of its calls that run at once.
     pub(crate) places: Arc<Semaphore>,
     /// Cancelled when the client is revoked: its calls end.
@@ -100,8 +104,10 @@ pub(crate) struct Clients {
     known: Mutex<Known>,
     /// The room for what is kept.
     room: Arc<Room>,
-    /// The room for the data of answers that are on their way.
+    /// The room for answers and events that are on their way.
     sent: Arc<Room>,
+    /// The room for arguments that are read.
+    read: Arc<Room>,
     max_calls: usize,
     idle: Duration,
 }
@@ -119,8 +125,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Clients {
     pub(crate) fn new(toolkit: Toolkit, max_calls: usize, idle: Duration) -> Arc<Self> {
-        let (room, sent) = (Room::new(MAX_KEPT_BYTES), Room::new(MAX_SENT_BYTES));
-        Arc::new(Self { toolkit, known: Mutex::default(), room, sent, max_calls, idle })
+        let [room, sent, read] = [MAX_KEPT_BYTES, MAX_SENT_BYTES, MAX_READ_BYTES].map(Room::new);
+        Arc::new(Self { toolkit, known: Mutex::default(), room, sent, read, max_calls, idle })
     }
 
     /// Returns the client of a request; the first one makes it. Must be called within a tokio runtime.
@@ -169,6 +175,7 @@ impl Clients {
             keys: Keys::new(Arc::clone(&self.room)),
             media: Media::new(Arc::clone(&self.room)),
             sent: Shared::new(MAX_CLIENT_SENT_BYTES, Arc::clone(&self.sent)),
+            read: Shared::new(MAX_CLIENT_READ_BYTES, Arc::clone(&self.read)),
             places: Arc::new(Semaphore::new(self.max_calls)),
             ended: CancellationToken::new(),
             running: Mutex::default(),

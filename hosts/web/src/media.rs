@@ -1,7 +1,7 @@
 //! Files of results that a client fetches later: `/v1/results/{id}/{n}`.
 
 use crate::limits::{MAX_MEDIA_BYTES, MAX_RESULTS, MEDIA_LIFETIME};
-use crate::room::{Room, Shared, Taken};
+use crate::room::{Room, Share, Shared};
 use bytes::Bytes;
 use data_encoding::BASE32_NOPAD;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ struct Kept {
     id: String,
     media: Vec<Medium>,
     at: Instant,
-    _room: (Taken, Taken),
+    _room: Share,
 }
 
 impl Media {
@@ -93,11 +93,11 @@ mod tests {
     fn files_give_way_to_newer_ones_of_the_same_client_alone() {
         let all = Room::new(1_000);
         let (one, other) = (Media::new(Arc::clone(&all)), Media::new(Arc::clone(&all)));
-        let of_other = other.keep(medium(500)).unwrap();
-        let first = one.keep(medium(400)).unwrap();
-        let second = one.keep(medium(300)).unwrap();
+        let of_other = other.keep(medium(400)).unwrap();
+        let first = one.keep(medium(250)).unwrap();
+        let second = one.keep(medium(200)).unwrap();
         assert!(one.get(&first, 0).is_none() && one.get(&second, 0).is_some());
-        assert!(one.keep(medium(600)).is_none());
+        assert!(one.keep(medium(350)).is_none());
         assert!(other.get(&of_other, 0).is_some() && other.get(&of_other, 1).is_none());
         assert!(one.get(&of_other, 0).is_none());
         drop((one, other));

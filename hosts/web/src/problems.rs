@@ -4,14 +4,24 @@ use crate::access::Access;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 use toolkit::arguments::InvalidArguments;
 use toolkit::config::{ConfigSource, Configuration};
 use toolkit::{ToolError, ToolErrorKind};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 
+/// The reason why an answer, or a part of it, is not sent.
+pub(crate) const NO_ROOM: &str =
+    "too much data is on its way to slow readers; read the answers that are there";
+
 pub(crate) fn bad_request(text: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, text)
+}
+
+/// The problem of an answer for which a client has no room, since it has not read others.
+pub(crate) fn no_room() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, NO_ROOM).retry_after(Duration::from_secs(1))
 }
 
 pub(crate) fn not_found(text: impl Into<String>) -> Problem {

@@ -10,8 +10,9 @@ use crate::room::{Room, Shared};
 use data_encoding::BASE32_NOPAD;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolkit::{Caller, Toolkit};
@@ -194,7 +195,7 @@ impl Clients {
         Arc::strong_count(client) == 1 && !self.toolkit.has_background_work(&client.session)
     }
 
-    /// Removes the clients that were unused for the time `idle`; also returns true if no other one is left.
+    /// Removes the clients that were unused for the time `idle`, and what the others keep for too long; also returns true if no other one is left.
     fn take_idle(&self, idle: Duration) -> (Vec<Arc<Client>>, bool) {
         let mut known = lock(&self.known);
         let mut ended = Vec::new();
@@ -206,6 +207,9 @@ impl Clients {
             let is_idle = self.is_unused(client) && client.used().elapsed() >= idle;
             if is_idle {
                 ended.push(Arc::clone(client));
+            } else {
+                client.keys.forget_old();
+                client.media.forget_old();
             }
             !is_idle
         });
@@ -234,7 +238,7 @@ impl Clients {
     }
 }
 
-/// Ends clients that are idle, as long as there are clients.
+/// Ends clients that are idle, and what others keep for too long, as long as there are clients.
 async fn end_idle(clients: Weak<Clients>, idle: Duration) {
     loop {
         tokio::time::sleep((idle / 4).clamp(MIN_PAUSE, MAX_PAUSE)).await;
@@ -261,6 +265,11 @@ async fn end_revoked(clients: Weak<Clients>, name: Arc<str>, revocation: Revocat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Answer;
+    use crate::keys::Found;
+    use crate::limits::{KEY_LIFETIME, MEDIA_LIFETIME};
+    use crate::media::Medium;
+    use serde_json::json;
 
     fn clients(idle: Duration) -> Arc<Clients> {
         Clients::new(Toolkit::empty().build().unwrap(), 1, idle)
@@ -302,5 +311,25 @@ mod tests {
         client.ended.cancelled().await;
         let next = clients.of(&access("a")).unwrap();
         assert_ne!(next.session, client.session);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_quiet_client_keeps_is_forgotten_by_age() {
+        let clients = clients(2 * KEY_LIFETIME);
+        let client = clients.of(&access("a")).unwrap();
+        let Found::New(mut call) = client.keys.begin("k", [1; 32], CancellationToken::new()) else {
+            panic!("the key is new");
+        };
+        call.start();
+        call.finish(&Answer::new(StatusCode::OK, &json!({})));
+        let of_keys = clients.kept_bytes();
+        let medium = Medium { mime_type: String::new(), name: None, data: vec![7; 1_000].into() };
+        client.media.keep(vec![medium]).unwrap();
+        drop(client);
+        assert_eq!(clients.kept_bytes(), of_keys + 1_000);
+        tokio::time::sleep(MEDIA_LIFETIME + MAX_PAUSE).await;
+        assert_eq!(clients.kept_bytes(), of_keys);
+        tokio::time::sleep(KEY_LIFETIME).await;
+        assert_eq!((clients.kept_bytes(), lock(&clients.known).clients.len()), (0, 1));
     }
 }

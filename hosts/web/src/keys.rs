@@ -12,7 +12,7 @@ use crate::limits::{KEY_LIFETIME, MAX_KEPT_ANSWER, MAX_KEY_BYTES, MAX_KEYS};
 use crate::room::{Room, Share, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The bytes that count for an entry besides its key and its answer.
@@ -136,6 +136,11 @@ impl Keys {
             cancel.cancel();
         }
         Some(stage)
+    }
+
+    /// Forgets the keys whose calls ended long ago.
+    pub(crate) fn forget_old(&self) {
+        forget_old(&mut self.lock());
     }
 
     /// Takes room in that of this client and in that of all. Older answers of this client give way, and no other's.

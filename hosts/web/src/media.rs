@@ -6,7 +6,7 @@ use bytes::Bytes;
 use data_encoding::BASE32_NOPAD;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// A picture, a sound, a document or a file.
 #[derive(Debug, Clone)]
@@ -65,6 +65,11 @@ impl Media {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         forget_old(&mut kept);
         kept.iter().find(|kept| kept.id == id)?.media.get(number).cloned()
+    }
+
+    /// Forgets the files that were kept long ago.
+    pub(crate) fn forget_old(&self) {
+        forget_old(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Returns the number of results with files that are kept.

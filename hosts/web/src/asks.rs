@@ -4,7 +4,7 @@ use crate::accept::AcceptsJson;
 use crate::access::{Access, Asking};
 use crate::answer::Answer as Sent;
 use crate::body;
-use crate::problems::not_found;
+use crate::problems::{ask_without_places, not_found};
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -22,7 +22,11 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Sent, Problem> {
     let [] = Query::of(&uri).only([])?;
-    Sent::ok(&json!({ "asks": own(&web, &access)? }), &web.inner.clients.of(&access)?.sent)
+    let configuration = web.inner.toolkit.configuration();
+    let asks = own(&web, &access)?;
+    let asks: Vec<Value> =
+        asks.iter().map(|ask| ask_without_places(json!(ask), &configuration, &access)).collect();
+    Sent::ok(&json!({ "asks": asks }), &web.inner.clients.of(&access)?.sent)
 }
 
 pub(crate) async fn answer(

@@ -63,9 +63,10 @@ impl Queue {
         Self { waiting: Mutex::default(), changed: Notify::new(), sent }
     }
 
-    /// Adds an event of the call with the id `call`, or of one that it makes, if clients are told of it.
-    pub(crate) fn add(&self, call: &str, event: &CallEvent) {
-        let Some(frame) = frame_of(call, event) else { return };
+    /// Adds an event of the call with the id `call`, or of one that it makes, if clients are told of it. `shown` returns a question as the client
+    /// may see it.
+    pub(crate) fn add(&self, call: &str, event: &CallEvent, shown: impl Fn(Value) -> Value) {
+        let Some(frame) = frame_of(call, event, shown) else { return };
         let mut waiting = self.lock();
         let times = if frame.is_intermediate { 1 } else { 2 };
         let bytes = waiting.bytes.saturating_add(frame.data.len());
@@ -147,7 +148,7 @@ fn sse(kind: &str, data: &str) -> Bytes {
     format!("event: {kind}\ndata: {data}\n\n").into()
 }
 
-fn frame_of(call: &str, event: &CallEvent) -> Option<Frame> {
+fn frame_of(call: &str, event: &CallEvent, shown: impl Fn(Value) -> Value) -> Option<Frame> {
     let is_own = event.call_id == call;
     let is_within = event.call_id.strip_prefix(call).is_some_and(|rest| rest.starts_with('/'));
     if !is_own && !is_within {
@@ -157,7 +158,7 @@ fn frame_of(call: &str, event: &CallEvent) -> Option<Frame> {
         Event::Progress(progress) if is_own => ("progress", json!(progress), true),
         Event::Partial { content } if is_own => ("output", json!({ "content": content }), true),
         Event::Log(message) if is_own => ("log", json!(message), true),
-        Event::Asked { ask } => ("ask", json!(ask), false),
+        Event::Asked { ask } => ("ask", shown(json!(ask)), false),
         Event::Answered { ask_id, answer, .. } => {
             ("answered", json!({ "id": ask_id, "answer": answer }), false)
         }
@@ -231,11 +232,11 @@ mod tests {
     #[test]
     fn the_events_of_a_call_come_in_order_and_the_answer_last() {
         let queue = self::queue();
-        queue.add("1", &event("1", &json!({ "event": "progress", "done": 1.0 })));
-        queue.add("1", &event("1", &output("a\nb")));
-        queue.add("1", &event("2", &output("of another call")));
-        queue.add("1", &event("1/1", &output("of a call within")));
-        queue.add("1", &event("10", &output("of another call")));
+        queue.add("1", &event("1", &json!({ "event": "progress", "done": 1.0 })), |shown| shown);
+        queue.add("1", &event("1", &output("a\nb")), |shown| shown);
+        queue.add("1", &event("2", &output("of another call")), |shown| shown);
+        queue.add("1", &event("1/1", &output("of a call within")), |shown| shown);
+        queue.add("1", &event("10", &output("of another call")), |shown| shown);
         queue.end(Some(Answer::new(StatusCode::OK, &json!({ "isError": false }))));
         let frames = taken(&queue);
         assert_eq!(frames.len(), 3, "{frames:?}");
@@ -249,10 +250,10 @@ mod tests {
     fn a_slow_reader_misses_events_and_is_told_how_many() {
         let queue = self::queue();
         for _ in 0..MAX_EVENTS + 5 {
-            queue.add("1", &event("1", &output("x")));
+            queue.add("1", &event("1", &output("x")), |shown| shown);
         }
         let large = self::queue();
-        large.add("1", &event("1", &output(&"x".repeat(MAX_EVENT_BYTES))));
+        large.add("1", &event("1", &output(&"x".repeat(MAX_EVENT_BYTES))), |shown| shown);
         assert_eq!(taken(&large), ["event: lost\ndata: {\"count\":1}\n\n"]);
         queue.end(None);
         let frames = taken(&queue);
@@ -266,7 +267,7 @@ mod tests {
         let all = Room::new(1_000);
         let queue = Queue::new(Shared::new(200, Arc::clone(&all)));
         for _ in 0..3 {
-            queue.add("1", &event("1", &output(&"x".repeat(50))));
+            queue.add("1", &event("1", &output(&"x".repeat(50))), |shown| shown);
         }
         let taken_room = all.taken();
         assert!((100..=200).contains(&taken_room), "{taken_room}");
@@ -284,7 +285,7 @@ mod tests {
         let queue = self::queue();
         let answered = json!({ "event": "answered", "askId": "a", "answer": "denied", "by": "person" });
         for _ in 0..=2 * MAX_EVENTS {
-            queue.add("1", &event("1", &answered));
+            queue.add("1", &event("1", &answered), |shown| shown);
         }
         let frames = taken(&queue);
         assert_eq!(frames.len(), 2 * MAX_EVENTS + 1);

@@ -98,6 +98,9 @@ async fn add_output(
     if let Some(cut) = cut.filter(|_| access.is_owner()) {
         metadata.insert("truncation".to_owned(), cut);
     }
+    if !access.is_owner() {
+        metadata.retain(|_, value| !value.as_str().is_some_and(|text| Path::new(text).is_absolute()));
+    }
     if !metadata.is_empty() {
         shown["metadata"] = metadata.into();
     }
@@ -165,9 +168,8 @@ async fn file_of(
             let medium = Medium { mime_type: file.mime_type.clone(), name: Some(name), data: data.into() };
             (shown.into(), Some(medium))
         }
-        Err(why) => {
-            let why = if access.is_owner() { why } else { why.replace(&*file.path.to_string_lossy(), &name) };
-            shown.insert("error".to_owned(), why.into());
+        Err(unread) => {
+            shown.insert("error".to_owned(), unread.reason(access.is_owner()).into());
             (shown.into(), None)
         }
     }

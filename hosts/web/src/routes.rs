@@ -68,8 +68,7 @@ impl Web {
         let toolbox = self.inner.toolbox_of(access).await?;
         let (clients, results) = self.inner.clients.counts();
         let gauges = Gauges { clients, results, bytes: self.inner.clients.kept_bytes() };
-        let shows =
-            |name: &str| access.admits_name(name) && (access.is_owner() || toolbox.tool(name).is_some());
+        let shows = |name: &str| toolbox.tool(name).is_some() || (access.is_owner() && !access.is_limited());
         Ok(self.inner.metrics.text(gauges, shows))
     }
 }

@@ -6,7 +6,7 @@ use crate::body::OfBody;
 use crate::clients::Client;
 use crate::events::Queue;
 use crate::keys::Reserved;
-use crate::problems::{NO_ROOM, of_refusal};
+use crate::problems::{NO_ROOM, ask_without_places, of_refusal};
 use crate::result::{Delivery, json_of, without_content};
 use crate::room::Share;
 use crate::web::{Inner, NOBODY};
@@ -121,7 +121,7 @@ impl Planned {
                 }
                 result = &mut running => break result,
                 event = next(&mut events) => match (event, &self.queue) {
-                    (Some(event), Some(queue)) => queue.add(id, &event),
+                    (Some(event), Some(queue)) => queue.add(id, &event, |ask| self.without_places(ask)),
                     // There are no more events.
                     _ => events = None,
                 },
@@ -129,10 +129,14 @@ impl Planned {
         };
         if let (Some(events), Some(queue)) = (&mut events, &self.queue) {
             while let Some(event) = events.try_next() {
-                queue.add(id, &event);
+                queue.add(id, &event, |ask| self.without_places(ask));
             }
         }
         result
+    }
+
+    fn without_places(&self, ask: Value) -> Value {
+        ask_without_places(ask, &self.web.toolkit.configuration(), &self.access)
     }
 
     /// Waits for the shutdown, or for the end of the client or of the token of the request.

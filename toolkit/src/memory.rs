@@ -3,8 +3,10 @@
 //! An allocation that fails ends the process. A tool whose input decides how much it needs reserves much memory before it uses it, and
 //! returns an error if there is not enough.
 
+mod json;
 mod limits;
 
+pub use json::of_json;
 pub use limits::MemoryLimit;
 
 use std::fmt;

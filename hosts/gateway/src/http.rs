@@ -35,6 +35,7 @@
 mod agents;
 mod asks;
 mod authenticated;
+mod body;
 mod budgets;
 mod caller;
 mod calls;
@@ -52,7 +53,6 @@ mod operation;
 mod outbox;
 mod people;
 mod persons_tools;
-mod query;
 mod rate;
 mod schedules;
 mod session_paths;

@@ -6,6 +6,8 @@
 
 mod owner_token;
 mod rights;
+#[cfg(test)]
+mod tests;
 mod window;
 mod wrong_tokens;
 
@@ -87,6 +89,10 @@ struct Used {
     tokens: HashMap<String, Revocation>,
     /// One of each person's, by the person's name.
     people: HashMap<String, Revocation>,
+    /// One of each role in which a person has sent a request.
+    roles: HashMap<(String, Role), Revocation>,
+    /// True if a token has ended since it was looked which people and roles have one left.
+    has_ended: bool,
     /// Cancelled once a person is blocked, by the person's name.
     blocked: HashMap<String, CancellationToken>,
 }
@@ -98,6 +104,8 @@ pub struct Access {
     pub person: Person,
     /// The revocation of the token.
     pub revocation: Revocation,
+    /// The revocation of the token, whose principal is the person in this role: it is revoked with the last token of the role, also if a lesser one stays.
+    pub role_revocation: Revocation,
     digest: String,
 }
 
@@ -153,7 +161,11 @@ impl People {
                 revocation
             }
         };
-        Ok(Some(Access { person: Person::new(person, token.role), revocation, digest }))
+        let person = Person::new(person, token.role);
+        // A token that has ended meanwhile begins nothing more.
+        let Some(of_role) = self.used().of_role(&digest, &person) else { return Ok(None) };
+        let role_revocation = revocation.with_principal_of(&of_role);
+        Ok(Some(Access { person, revocation, role_revocation, digest }))
     }
 
     /// Returns true if the token of an access counts still.
@@ -167,13 +179,17 @@ impl People {
         let record = self.0.store.add_token(token, digest(&text)).await?;
         // Expired ones that nobody used any more were removed without a word.
         let kept: HashSet<String> = self.0.store.digests(None).await?.into_iter().collect();
-        self.used().tokens.retain(|digest, revocation| {
+        let mut used = self.used();
+        let before = used.tokens.len();
+        used.tokens.retain(|digest, revocation| {
             let is_kept = kept.contains(digest);
             if !is_kept {
                 revocation.revoke_token();
             }
             is_kept
         });
+        used.has_ended |= used.tokens.len() < before;
+        drop(used);
         Ok((text, record))
     }
 
@@ -195,30 +211,44 @@ impl People {
     /// Ends what was begun with tokens that have expired. Done now and then, since they expire without a word.
     pub(crate) async fn end_expired(&self) -> Result<(), StoreError> {
         let used: Vec<String> = self.used().tokens.keys().cloned().collect();
-        let mut has_ended = false;
         for digest in used {
             if self.0.store.token_of_digest(digest.clone()).await?.is_none() {
                 self.end_token(&digest);
-                has_ended = true;
             }
         }
+        // Also if a request has found it before.
+        let has_ended = self.used().has_ended;
         if has_ended { self.end_principals().await } else { Ok(()) }
     }
 
-    /// Ends what belongs to people who have no token left that counts.
+    /// Ends what belongs to people, and to their roles, that have no token left that counts.
     async fn end_principals(&self) -> Result<(), StoreError> {
-        let names: Vec<String> = self.used().people.keys().cloned().collect();
-        for name in names {
-            let mut has_token = false;
-            for digest in self.0.store.digests(Some(name.clone())).await? {
-                has_token = has_token || self.0.store.token_of_digest(digest).await?.is_some();
-            }
+        let names: Vec<String> = {
             let mut used = self.used();
-            if !has_token && let Some(revocation) = used.people.remove(&name) {
-                revocation.revoke_principal();
+            used.has_ended = false;
+            used.people.keys().cloned().collect()
+        };
+        for name in names {
+            match self.roles(&name).await {
+                Ok(roles) => self.used().keep_roles(&name, &roles),
+                Err(error) => {
+                    self.used().has_ended = true;
+                    return Err(error);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Returns the roles for which a person has a token that counts.
+    async fn roles(&self, name: &str) -> Result<HashSet<Role>, StoreError> {
+        let mut roles = HashSet::new();
+        for digest in self.0.store.digests(Some(name.to_owned())).await? {
+            if let Some((token, person)) = self.0.store.token_of_digest(digest).await? {
+                roles.insert(Person::new(person, token.role).role());
+            }
+        }
+        Ok(roles)
     }
 
     /// Blocks a person, and ends what was begun with their tokens. Returns false if they are blocked already.
@@ -227,9 +257,7 @@ impl People {
         for digest in self.0.store.digests(Some(name.to_owned())).await? {
             self.end_token(&digest);
         }
-        if let Some(revocation) = self.used().people.remove(name) {
-            revocation.revoke_principal();
-        }
+        self.used().keep_roles(name, &HashSet::new());
         if let Some(blocked) = self.used().blocked.remove(name) {
             blocked.cancel();
         }
@@ -258,8 +286,10 @@ impl People {
     }
 
     fn end_token(&self, digest: &str) {
-        if let Some(revocation) = self.used().tokens.remove(digest) {
+        let mut used = self.used();
+        if let Some(revocation) = used.tokens.remove(digest) {
             revocation.revoke_token();
+            used.has_ended = true;
         }
     }
 
@@ -274,6 +304,30 @@ impl Used {
         let of_person = self.people.entry(person.to_owned()).or_default();
         let revocation = self.tokens.entry(digest.to_owned());
         revocation.or_insert_with(|| of_person.of_another_token()).clone()
+    }
+
+    /// Returns the revocation of a person in their role; `None` if the token has ended.
+    fn of_role(&mut self, digest: &str, person: &Person) -> Option<Revocation> {
+        self.tokens.contains_key(digest).then(|| {
+            let of_role = self.roles.entry((person.name().to_owned(), person.role()));
+            of_role.or_default().clone()
+        })
+    }
+
+    /// Ends the other roles of a person; and the person, if none is left.
+    fn keep_roles(&mut self, name: &str, roles: &HashSet<Role>) {
+        self.roles.retain(|(person, role), revocation| {
+            let is_kept = person != name || roles.contains(role);
+            if !is_kept {
+                revocation.revoke_principal();
+            }
+            is_kept
+        });
+        if roles.is_empty()
+            && let Some(revocation) = self.people.remove(name)
+        {
+            revocation.revoke_principal();
+        }
     }
 }
 

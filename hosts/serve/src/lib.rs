@@ -44,6 +44,8 @@ mod principal;
 #[cfg(feature = "http")]
 mod problem;
 #[cfg(feature = "routes")]
+mod query;
+#[cfg(feature = "routes")]
 mod rejection;
 #[cfg(feature = "http")]
 mod request_body;
@@ -51,6 +53,8 @@ mod request_body;
 mod revoked;
 #[cfg(feature = "http")]
 mod shared_token;
+#[cfg(feature = "http")]
+mod stalled;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "http")]
@@ -68,6 +72,8 @@ pub use axum;
 pub use bearer::Bearer;
 #[cfg(feature = "http")]
 pub use body::AnswerBody;
+#[cfg(feature = "routes")]
+pub use body::in_pieces;
 #[cfg(feature = "http")]
 pub use bounded::Bounded;
 pub use connection::Connection;
@@ -80,6 +86,8 @@ pub use path::{AtPath, at_path};
 pub use principal::{Principal, Revocation};
 #[cfg(feature = "http")]
 pub use problem::Problem;
+#[cfg(feature = "routes")]
+pub use query::Query;
 #[cfg(feature = "http")]
 pub use request_body::{BodyLimits, whole};
 #[cfg(feature = "tls")]

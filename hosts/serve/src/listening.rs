@@ -2,6 +2,7 @@
 
 use crate::addresses::Addresses;
 use crate::connection::Connection;
+use crate::stalled::Stalling;
 use crate::upgrades::Upgrades;
 use http::{Request, Response};
 use http_body::Body;
@@ -40,6 +41,9 @@ pub struct ServeOptions {
     pub max_of_address: usize,
     /// Time limit for the head of a request; 10 seconds by default.
     pub head_within: Duration,
+    /// Time after which a connection ends whose client reads nothing of what is sent to it; 2 minutes by default. What waits for such a client takes
+    /// memory and places that others need.
+    pub read_within: Duration,
     /// Time for pending answers and upgraded connections to finish at shutdown; 5 seconds by default.
     pub end_within: Duration,
 }
@@ -50,6 +54,7 @@ impl Default for ServeOptions {
             max_connections: 1_024,
             max_of_address: 256,
             head_within: Duration::from_secs(10),
+            read_within: Duration::from_mins(2),
             end_within: Duration::from_secs(5),
         }
     }
@@ -239,6 +244,7 @@ where
 {
     /// Serves it until it ends.
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let stream = Stalling::new(stream, self.options.read_within);
         let serving = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.options.head_within)

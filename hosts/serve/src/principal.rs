@@ -31,6 +31,13 @@ impl Revocation {
         Self { token: Arc::default(), principal: Arc::clone(&self.principal) }
     }
 
+    /// Returns the revocation of the same token, with the principal of another one: for a part of what belongs to a person, such as one of their roles,
+    /// that ends earlier than the rest.
+    #[must_use]
+    pub fn with_principal_of(&self, other: &Self) -> Self {
+        Self { token: Arc::clone(&self.token), principal: Arc::clone(&other.principal) }
+    }
+
     /// Revokes the token: ends the connections that used it and the sessions that were begun with it.
     pub fn revoke_token(&self) {
         self.token.cancel();

@@ -100,13 +100,13 @@ impl Access {
     }
 
     /// Sets if the client is the owner of the host, who is told paths on this machine: of the configuration files with the rules that decide, and of the
-    /// files that a call made or changed. By default it is not.
+    /// files that a call made or changed, in metadata of results, and in reasons why a file cannot be read. By default it is not.
     #[must_use]
     pub fn as_owner(self, is_owner: bool) -> Self {
         Self { is_owner, ..self }
     }
 
-    /// Ends the calls of this request when its token is revoked, and all of the client when its last token is.
+    /// Ends the calls of this request when its token is revoked, and all of the client when the principal of the revocation is: with its last token.
     #[must_use]
     pub fn revoked_with(self, revocation: impl Into<Option<Revocation>>) -> Self {
         Self { revocation: revocation.into(), ..self }
@@ -147,6 +147,11 @@ impl Access {
 
     pub(crate) fn admits_name(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(name))
+    }
+
+    /// Returns true if the client is limited to names, of which this is one.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.only.as_ref().is_some_and(|only| only.contains(name))
     }
 
     pub(crate) fn is_limited(&self) -> bool {

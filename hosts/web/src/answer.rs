@@ -1,47 +1,48 @@
-//! The answer to a call: its status and its JSON.
+//! The answer to a request: its status and its JSON.
 
-use crate::room::Taken;
+use crate::problems::no_room;
+use crate::room::{Share, Shared, holding};
 use bytes::Bytes;
-use futures_util::stream::unfold;
 use serde_json::Value;
-use std::convert::Infallible;
 use std::sync::Arc;
-use toolkit_serve::Problem;
-use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::http::header::CONTENT_TYPE;
 use toolkit_serve::axum::http::{HeaderValue, StatusCode};
 use toolkit_serve::axum::response::{IntoResponse, Response};
-
-/// Bytes of a piece of a large answer.
-const PIECE: usize = 64 << 10;
+use toolkit_serve::{Problem, in_pieces};
 
 /// An answer that is sent, and may be kept under a key. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     status: StatusCode,
     json: Bytes,
-    /// The room that its data takes on its way.
-    room: Option<Arc<(Taken, Taken)>>,
+    /// The room that it takes on its way.
+    shares: Arc<Vec<Share>>,
 }
 
 impl Answer {
     pub(crate) fn new(status: StatusCode, json: &Value) -> Self {
-        Self { status, json: Bytes::from(json.to_string()), room: None }
+        Self { status, json: Bytes::from(json.to_string()), shares: Arc::default() }
     }
 
-    /// Holds the room that its data takes, until it is sent.
-    pub(crate) fn holding(self, room: Option<(Taken, Taken)>) -> Self {
-        Self { room: room.map(Arc::new), ..self }
+    /// Returns a successful answer that takes its room until the client has read it.
+    pub(crate) fn ok(json: &Value, sent: &Shared) -> Result<Self, Problem> {
+        Self::new(StatusCode::OK, json).sent_in(sent)
     }
 
-    /// Returns the room that its data takes on its way.
-    pub(crate) fn room(&self) -> Option<Arc<(Taken, Taken)>> {
-        self.room.clone()
+    /// Returns the answer with the room that it takes until the client has read it.
+    pub(crate) fn sent_in(self, sent: &Shared) -> Result<Self, Problem> {
+        let share = sent.take(self.bytes()).ok_or_else(no_room)?;
+        Ok(self.taking(vec![share]))
     }
 
-    /// Returns the answer as it is kept, which is not on its way.
-    pub(crate) fn kept(&self) -> Self {
-        Self { room: None, ..self.clone() }
+    /// Returns the answer with the room that it takes until the client has read it.
+    pub(crate) fn taking(self, shares: Vec<Share>) -> Self {
+        Self { shares: Arc::new(shares), ..self }
+    }
+
+    /// Returns bytes, made from the JSON, that take the room of the answer.
+    pub(crate) fn in_its_room(&self, bytes: Bytes) -> Bytes {
+        if self.shares.is_empty() { bytes } else { holding(bytes, Arc::clone(&self.shares)) }
     }
 
     pub(crate) fn status(&self) -> u16 {
@@ -70,71 +71,13 @@ impl From<&Problem> for Answer {
     }
 }
 
-impl Answer {
-    /// Returns the JSON as a body. A large one is sent in pieces, each of which has the room of the whole.
-    fn into_body(self) -> Body {
-        let Self { json, room: Some(room), .. } = self else { return Body::from(self.json) };
-        Body::from_stream(unfold(holding(json, room), async |mut rest| {
-            let piece = piece_of(&mut rest)?;
-            Some((Ok::<_, Infallible>(piece), rest))
-        }))
-    }
-}
-
-/// Bytes on their way, with the room that they take.
-struct OnTheirWay {
-    bytes: Bytes,
-    _room: Arc<(Taken, Taken)>,
-}
-
-impl AsRef<[u8]> for OnTheirWay {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-/// Returns bytes that take room until the last part of them is dropped, wherever that is: a part keeps the whole in memory.
-pub(crate) fn holding(bytes: Bytes, room: Arc<(Taken, Taken)>) -> Bytes {
-    Bytes::from_owner(OnTheirWay { bytes, _room: room })
-}
-
-/// Takes the next piece of a text; `None` at its end.
-pub(crate) fn piece_of(rest: &mut Bytes) -> Option<Bytes> {
-    let piece = rest.split_to(rest.len().min(PIECE));
-    (!piece.is_empty()).then_some(piece)
-}
-
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let kind = if self.is_result() { "application/json" } else { "application/problem+json" };
         let status = self.status;
-        let mut response = Response::new(self.into_body());
+        let mut response = Response::new(in_pieces(self.in_its_room(self.json.clone())));
         *response.status_mut() = status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         response
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::room::{Room, Shared};
-    use http_body_util::BodyExt as _;
-    use serde_json::json;
-
-    #[tokio::test]
-    async fn an_answer_takes_room_until_the_last_piece_of_it_is_dropped() {
-        let all = Room::new(1_000_000);
-        let room = Shared::new(1_000_000, Arc::clone(&all)).take(500_000);
-        let answer = Answer::new(StatusCode::OK, &json!("x".repeat(PIECE + 1))).holding(room);
-        let mut body = answer.into_body();
-        let first = body.frame().await.unwrap().unwrap();
-        let last = body.frame().await.unwrap().unwrap();
-        assert!(body.frame().await.is_none());
-        drop((body, first));
-        // A connection that was left has it still.
-        assert_eq!(all.taken(), 500_000);
-        drop(last);
-        assert_eq!(all.taken(), 0);
     }
 }

@@ -2,27 +2,31 @@
 
 use crate::accept::AcceptsJson;
 use crate::access::{Access, Asking};
+use crate::answer::Answer as Sent;
 use crate::body;
-use crate::problems::not_found;
-use crate::query::parameters;
+use crate::problems::{ask_without_places, not_found};
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolkit::approval::{AllowScope, Answer, AnswerError, PendingAsk, Reply};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::Json;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::{HeaderMap, StatusCode, Uri};
+use toolkit_serve::{Problem, Query};
 
 pub(crate) async fn list(
     State(web): State<Web>,
     access: Access,
     _: AcceptsJson,
     uri: Uri,
-) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
-    Ok(Json(json!({ "asks": own(&web, &access)? })))
+) -> Result<Sent, Problem> {
+    let [] = Query::of(&uri).only([])?;
+    let configuration = web.inner.toolkit.configuration();
+    let asks = own(&web, &access)?;
+    let asks: Vec<Value> =
+        asks.iter().map(|ask| ask_without_places(json!(ask), &configuration, &access)).collect();
+    Sent::ok(&json!({ "asks": asks }), &web.inner.clients.of(&access)?.sent)
 }
 
 pub(crate) async fn answer(
@@ -35,8 +39,8 @@ pub(crate) async fn answer(
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Problem> {
     let Path(id) = path?;
-    let [] = parameters(&uri, [])?;
-    let answer = capped(body::typed(&headers, &bytes?)?);
+    let [] = Query::of(&uri).only([])?;
+    let answer = capped(body::typed(&headers, &bytes?, &web.inner.clients.of(&access)?.read)?);
     if !own(&web, &access)?.iter().any(|ask| ask.id() == id) {
         return Err(not_found(format!(
             "no question `{}` of this client waits; GET /v1/asks lists those that do",

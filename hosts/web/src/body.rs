@@ -1,34 +1,81 @@
 //! Bodies of requests: JSON, checked more strictly than `serde_json` does.
 
+use crate::limits::MAX_CLIENT_READ_BYTES;
 use crate::problems::bad_request;
+use crate::room::{Share, Shared};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::time::Duration;
 use toolkit::arguments::CallArguments;
+use toolkit::memory::{self, ReservedMemory};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use toolkit_serve::axum::http::{HeaderMap, StatusCode};
 
-/// Returns the arguments in a body: a JSON object, or nothing for no arguments.
-pub(crate) fn arguments(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
+/// Time after which a request that takes much memory may be sent again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The memory of a body that is read, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct OfBody {
+    _share: Share,
+    _reserved: ReservedMemory,
+}
+
+/// Returns the arguments in a body: a JSON object, or nothing for no arguments. `read` is the room of the client for what is read.
+pub(crate) fn arguments(
+    headers: &HeaderMap,
+    body: &[u8],
+    read: &Shared,
+) -> Result<(Value, Option<OfBody>), Problem> {
     if body.is_empty() {
-        return Ok(Value::Object(serde_json::Map::new()));
+        return Ok((Value::Object(serde_json::Map::new()), None));
     }
-    match value(headers, body)? {
-        object @ Value::Object(_) => Ok(object),
+    match value(headers, body, read)? {
+        (object @ Value::Object(_), memory) => Ok((object, Some(memory))),
         _ => Err(bad_request("the body is a JSON object, whose members are the arguments")),
     }
 }
 
 /// Returns the value in a body.
-pub(crate) fn typed<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Problem> {
-    let value = value(headers, body)?;
+pub(crate) fn typed<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: &[u8],
+    read: &Shared,
+) -> Result<T, Problem> {
+    let (value, _memory) = value(headers, body, read)?;
     serde_json::from_value(value).map_err(|error| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body does not fit: {error}"))
     })
 }
 
-fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
+/// Takes the memory that the values of a body need, before they are made: many small values take far more than their text.
+fn memory_of(body: &[u8], read: &Shared) -> Result<OfBody, Problem> {
+    let bytes = memory::of_json(body);
+    let needed = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if needed > MAX_CLIENT_READ_BYTES {
+        let text = format!(
+            "the body has too many values: reading them takes about {} MiB of memory, and {} MiB is the limit; send fewer values in one request",
+            needed >> 20,
+            MAX_CLIENT_READ_BYTES >> 20
+        );
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+    }
+    let busy = |text: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(AGAIN);
+    let share = read.take(needed).ok_or_else(|| {
+        busy(
+            "the arguments of other calls take the memory for this request; send it when they have ended"
+                .to_owned(),
+        )
+    })?;
+    let reserved = memory::reserve(bytes)
+        .map_err(|full| busy(format!("there is not enough memory for the request: {full}")))?;
+    Ok(OfBody { _share: share, _reserved: reserved })
+}
+
+fn value(headers: &HeaderMap, body: &[u8], read: &Shared) -> Result<(Value, OfBody), Problem> {
     check_type(headers)?;
+    let memory = memory_of(body, read)?;
     let text = std::str::from_utf8(body).map_err(|error| {
         bad_request(format!("the body is not UTF-8: byte {} is wrong", error.valid_up_to()))
     })?;
@@ -36,9 +83,10 @@ fn value(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
     let parsed: CallArguments = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if let CallArguments::Json(value) = parsed {
         check_integers(text)?;
-        return Ok(value);
+        return Ok((value, memory));
     }
-    serde_json::from_str(text).map_err(|error| not_json(&error))
+    let value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    Ok((value, memory))
 }
 
 fn not_json(error: &serde_json::Error) -> Problem {
@@ -108,8 +156,15 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::Room;
     use serde_json::json;
     use toolkit_serve::axum::http::HeaderValue;
+
+    /// Reads arguments with much room.
+    fn arguments(headers: &HeaderMap, body: &[u8]) -> Result<Value, Problem> {
+        let read = Shared::new(usize::MAX, Room::new(usize::MAX));
+        super::arguments(headers, body, &read).map(|(arguments, _)| arguments)
+    }
 
     fn refused(kind: &'static str, body: &[u8]) -> Option<(u16, String)> {
         let mut headers = HeaderMap::new();

@@ -7,10 +7,10 @@ use crate::body;
 use crate::clients::Client;
 use crate::events::{self, Queue};
 use crate::keys::{Fingerprint, Found, Stage};
-use crate::limits::MAX_KEY_CHARS;
-use crate::problems::{bad_request, lost, not_found, unknown_tool};
-use crate::query::parameters;
+use crate::limits::{MAX_KEY_CHARS, MAX_RESERVED_BYTES};
+use crate::problems::{bad_request, lost, no_room, not_found, unknown_tool};
 use crate::result::Delivery;
+use crate::room::holding;
 use crate::running::Planned;
 use crate::web::Web;
 use bytes::Bytes;
@@ -19,9 +19,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::Json;
-use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::header::{
@@ -29,6 +27,7 @@ use toolkit_serve::axum::http::header::{
 };
 use toolkit_serve::axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use toolkit_serve::axum::response::{IntoResponse, Response};
+use toolkit_serve::{Problem, Query, in_pieces};
 
 /// The header of a keyed call.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -47,15 +46,15 @@ pub(crate) async fn call(
     let form = Form::of(&headers)?;
     let delivery = delivery(&uri, &access)?;
     let key = key(&headers)?;
-    let arguments = body::arguments(&headers, &bytes?)?;
     let client = web.inner.clients.of(&access)?;
+    let (arguments, memory) = body::arguments(&headers, &bytes?, &client.read)?;
     let cancel = CancellationToken::new();
     // Before the tool is looked for: the answer of a key is there also if its tool is not any more.
     let reserved = match &key {
         None => None,
         Some(key) => match client.keys.begin(key, fingerprint(&name, &arguments), cancel.clone()) {
             Found::New(reserved) => Some(reserved),
-            Found::Kept(answer) => return Ok(in_form(&answer, form)),
+            Found::Kept(answer) => return Ok(in_form(answer.sent_in(&client.sent)?, form)),
             other => return Err(refused_key(&other)),
         },
     };
@@ -64,6 +63,8 @@ pub(crate) async fn call(
             format!("{} calls of this client run already; let one of them end", web.inner.options.max_calls);
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).retry_after(AGAIN));
     };
+    // Before the call: a client that reads no answers begins nothing.
+    let room = client.sent.take(MAX_RESERVED_BYTES).ok_or_else(no_room)?;
     let toolbox = web.inner.toolbox(&access, &client).await;
     if !web.inner.is_visible(&toolbox, &access, &name) {
         web.inner.metrics.note_refused(StatusCode::NOT_FOUND.as_u16());
@@ -71,7 +72,7 @@ pub(crate) async fn call(
     }
     // A keyed call goes on without its client.
     let guard = reserved.is_none().then(|| cancel.clone().drop_guard());
-    let queue = (form == Form::Events).then(|| Arc::new(Queue::default()));
+    let queue = (form == Form::Events).then(|| Arc::new(Queue::new(client.sent.clone())));
     let (web, key) = (Arc::clone(&web.inner), reserved);
     let keep_alive = web.options.keep_alive;
     let queued = queue.clone();
@@ -86,6 +87,8 @@ pub(crate) async fn call(
         cancel,
         key,
         queue: queued,
+        room,
+        _memory: memory,
         _place: place,
     };
     let answer = planned.start();
@@ -99,10 +102,10 @@ pub(crate) async fn call(
     }
 }
 
-fn in_form(answer: &Answer, form: Form) -> Response {
+fn in_form(answer: Answer, form: Form) -> Response {
     match form {
-        Form::Json => answer.clone().into_response(),
-        Form::Events => events::one(answer),
+        Form::Json => answer.into_response(),
+        Form::Events => events::one(&answer),
     }
 }
 
@@ -133,7 +136,7 @@ fn refused_key(found: &Found) -> Problem {
 }
 
 fn delivery(uri: &Uri, access: &Access) -> Result<Delivery, Problem> {
-    let [media] = parameters(uri, ["media"])?;
+    let [media] = Query::of(uri).only(["media"])?;
     match media.as_deref() {
         None | Some("inline") => Ok(Delivery::Inline),
         Some("reference") if access.may_keep_files() => Ok(Delivery::Reference),
@@ -168,20 +171,38 @@ fn fingerprint(name: &str, arguments: &Value) -> Fingerprint {
     let mut digest = Sha256::new();
     digest.update((name.len() as u64).to_be_bytes());
     digest.update(name.as_bytes());
-    digest.update(sorted(arguments).to_string().as_bytes());
+    digest_sorted(arguments, &mut digest);
     digest.finalize().into()
 }
 
-fn sorted(value: &Value) -> Value {
+/// Adds a value to a digest, with the members of objects in the order of their names.
+fn digest_sorted(value: &Value, digest: &mut Sha256) {
     match value {
         Value::Object(members) => {
-            let mut entries: Vec<_> =
-                members.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
-            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-            Value::Object(entries.into_iter().collect())
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            digest.update(b"{");
+            for (name, value) in members {
+                digest.update((name.len() as u64).to_be_bytes());
+                digest.update(name);
+                digest_sorted(value, digest);
+            }
+            digest.update(b"}");
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
+        Value::Array(items) => {
+            digest.update(b"[");
+            items.iter().for_each(|item| digest_sorted(item, digest));
+            digest.update(b"]");
+        }
+        Value::String(text) => {
+            digest.update(b"\"");
+            digest.update((text.len() as u64).to_be_bytes());
+            digest.update(text);
+        }
+        other => {
+            digest.update(other.to_string());
+            digest.update(b",");
+        }
     }
 }
 
@@ -192,7 +213,7 @@ pub(crate) async fn show_key(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     with_key(&web, &access, path, |client, key| client.keys.stage(key))
 }
 
@@ -203,7 +224,7 @@ pub(crate) async fn cancel_key(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     with_key(&web, &access, path, |client, key| client.keys.cancel(key))
 }
 
@@ -232,7 +253,7 @@ pub(crate) async fn file(
     path: Result<Path<(String, String)>, PathRejection>,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let Path((id, number)) = path?;
     let client = web.inner.clients.of(&access)?;
     let found = number.parse().ok().and_then(|number| client.media.get(&id, number));
@@ -241,7 +262,8 @@ pub(crate) async fn file(
             "there is no such file of a result of this client, or it is not kept any more",
         ));
     };
-    let mut response = Response::new(Body::from(medium.data));
+    let share = client.sent.take(medium.data.len()).ok_or_else(no_room)?;
+    let mut response = Response::new(in_pieces(holding(medium.data, share)));
     let headers = response.headers_mut();
     let kind = HeaderValue::from_str(&medium.mime_type)
         .unwrap_or(HeaderValue::from_static("application/octet-stream"));
@@ -280,7 +302,16 @@ mod tests {
         let of = |name: &str, text: &str| fingerprint(name, &serde_json::from_str(text).unwrap());
         assert_eq!(of("a", r#"{"x":1,"y":{"b":[1],"a":2}}"#), of("a", r#"{"y":{"a":2,"b":[1]},"x":1}"#));
         assert_ne!(of("a", r#"{"x":1}"#), of("b", r#"{"x":1}"#));
-        assert_ne!(of("a", r#"{"x":[1,2]}"#), of("a", r#"{"x":[2,1]}"#));
+        for (one, other) in [
+            (r#"{"x":[1,2]}"#, r#"{"x":[2,1]}"#),
+            (r#"{"x":[1,2]}"#, r#"{"x":[12]}"#),
+            (r#"{"x":[[1],2]}"#, r#"{"x":[[1,2]]}"#),
+            (r#"{"x":"1"}"#, r#"{"x":1}"#),
+            (r#"{"x":["a","b"]}"#, r#"{"x":["a\"b"]}"#),
+            (r#"{"x":{"y":1}}"#, r#"{"x":{},"y":1}"#),
+        ] {
+            assert_ne!(of("a", one), of("a", other));
+        }
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 use crate::access::Access;
 use crate::keys::Keys;
-use crate::limits::{MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_SENT_BYTES};
+use crate::limits::{
+    MAX_CLIENT_READ_BYTES, MAX_CLIENT_SENT_BYTES, MAX_CLIENTS, MAX_KEPT_BYTES, MAX_READ_BYTES, MAX_SENT_BYTES,
+};
 use crate::media::Media;
 use crate::room::{Room, Shared};
 use data_encoding::BASE32_NOPAD;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolkit::{Caller, Toolkit};
@@ -30,8 +33,10 @@ pub(crate) struct Client {
     session: String,
     pub(crate) keys: Arc<Keys>,
     pub(crate) media: Media,
-    /// The room for the data of answers that are on their way.
+    /// The room for answers and events that are on their way.
     pub(crate) sent: Shared,
+    /// The room for arguments that are read.
+    pub(crate) read: Shared,
     /// The places of its calls that run at once.
     pub(crate) places: Arc<Semaphore>,
     /// Cancelled when the client is revoked: its calls end.
@@ -100,8 +105,10 @@ pub(crate) struct Clients {
     known: Mutex<Known>,
     /// The room for what is kept.
     room: Arc<Room>,
-    /// The room for the data of answers that are on their way.
+    /// The room for answers and events that are on their way.
     sent: Arc<Room>,
+    /// The room for arguments that are read.
+    read: Arc<Room>,
     max_calls: usize,
     idle: Duration,
 }
@@ -119,8 +126,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Clients {
     pub(crate) fn new(toolkit: Toolkit, max_calls: usize, idle: Duration) -> Arc<Self> {
-        let (room, sent) = (Room::new(MAX_KEPT_BYTES), Room::new(MAX_SENT_BYTES));
-        Arc::new(Self { toolkit, known: Mutex::default(), room, sent, max_calls, idle })
+        let [room, sent, read] = [MAX_KEPT_BYTES, MAX_SENT_BYTES, MAX_READ_BYTES].map(Room::new);
+        Arc::new(Self { toolkit, known: Mutex::default(), room, sent, read, max_calls, idle })
     }
 
     /// Returns the client of a request; the first one makes it. Must be called within a tokio runtime.
@@ -169,6 +176,7 @@ impl Clients {
             keys: Keys::new(Arc::clone(&self.room)),
             media: Media::new(Arc::clone(&self.room)),
             sent: Shared::new(MAX_CLIENT_SENT_BYTES, Arc::clone(&self.sent)),
+            read: Shared::new(MAX_CLIENT_READ_BYTES, Arc::clone(&self.read)),
             places: Arc::new(Semaphore::new(self.max_calls)),
             ended: CancellationToken::new(),
             running: Mutex::default(),
@@ -187,7 +195,7 @@ impl Clients {
         Arc::strong_count(client) == 1 && !self.toolkit.has_background_work(&client.session)
     }
 
-    /// Removes the clients that were unused for the time `idle`; also returns true if no other one is left.
+    /// Removes the clients that were unused for the time `idle`, and what the others keep for too long; also returns true if no other one is left.
     fn take_idle(&self, idle: Duration) -> (Vec<Arc<Client>>, bool) {
         let mut known = lock(&self.known);
         let mut ended = Vec::new();
@@ -199,6 +207,9 @@ impl Clients {
             let is_idle = self.is_unused(client) && client.used().elapsed() >= idle;
             if is_idle {
                 ended.push(Arc::clone(client));
+            } else {
+                client.keys.forget_old();
+                client.media.forget_old();
             }
             !is_idle
         });
@@ -227,7 +238,7 @@ impl Clients {
     }
 }
 
-/// Ends clients that are idle, as long as there are clients.
+/// Ends clients that are idle, and what others keep for too long, as long as there are clients.
 async fn end_idle(clients: Weak<Clients>, idle: Duration) {
     loop {
         tokio::time::sleep((idle / 4).clamp(MIN_PAUSE, MAX_PAUSE)).await;
@@ -254,6 +265,11 @@ async fn end_revoked(clients: Weak<Clients>, name: Arc<str>, revocation: Revocat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Answer;
+    use crate::keys::Found;
+    use crate::limits::{KEY_LIFETIME, MEDIA_LIFETIME};
+    use crate::media::Medium;
+    use serde_json::json;
 
     fn clients(idle: Duration) -> Arc<Clients> {
         Clients::new(Toolkit::empty().build().unwrap(), 1, idle)
@@ -295,5 +311,25 @@ mod tests {
         client.ended.cancelled().await;
         let next = clients.of(&access("a")).unwrap();
         assert_ne!(next.session, client.session);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_quiet_client_keeps_is_forgotten_by_age() {
+        let clients = clients(2 * KEY_LIFETIME);
+        let client = clients.of(&access("a")).unwrap();
+        let Found::New(mut call) = client.keys.begin("k", [1; 32], CancellationToken::new()) else {
+            panic!("the key is new");
+        };
+        call.start();
+        call.finish(&Answer::new(StatusCode::OK, &json!({})));
+        let of_keys = clients.kept_bytes();
+        let medium = Medium { mime_type: String::new(), name: None, data: vec![7; 1_000].into() };
+        client.media.keep(vec![medium]).unwrap();
+        drop(client);
+        assert_eq!(clients.kept_bytes(), of_keys + 1_000);
+        tokio::time::sleep(MEDIA_LIFETIME + MAX_PAUSE).await;
+        assert_eq!(clients.kept_bytes(), of_keys);
+        tokio::time::sleep(KEY_LIFETIME).await;
+        assert_eq!((clients.kept_bytes(), lock(&clients.known).clients.len()), (0, 1));
     }
 }

@@ -9,10 +9,10 @@
 
 use crate::answer::Answer;
 use crate::limits::{KEY_LIFETIME, MAX_KEPT_ANSWER, MAX_KEY_BYTES, MAX_KEYS};
-use crate::room::{Room, Shared, Taken};
+use crate::room::{Room, Share, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The bytes that count for an entry besides its key and its answer.
@@ -32,7 +32,7 @@ pub(crate) struct Keys {
 struct Entry {
     fingerprint: Fingerprint,
     state: State,
-    _room: (Taken, Taken),
+    _room: Share,
 }
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ enum State {
 enum Outcome {
     Kept {
         answer: Answer,
-        _room: (Taken, Taken),
+        _room: Share,
     },
     /// There was no room for the answer.
     NotKept,
@@ -138,8 +138,13 @@ impl Keys {
         Some(stage)
     }
 
+    /// Forgets the keys whose calls ended long ago.
+    pub(crate) fn forget_old(&self) {
+        forget_old(&mut self.lock());
+    }
+
     /// Takes room in that of this client and in that of all. Older answers of this client give way, and no other's.
-    fn make_room(&self, entries: &mut HashMap<Arc<str>, Entry>, bytes: usize) -> Option<(Taken, Taken)> {
+    fn make_room(&self, entries: &mut HashMap<Arc<str>, Entry>, bytes: usize) -> Option<Share> {
         loop {
             if let Some(taken) = self.room.take(bytes) {
                 return Some(taken);
@@ -221,7 +226,7 @@ impl Reserved {
         self.keys.end(&self.key, |keys, entries| {
             let fits = bytes <= MAX_KEPT_ANSWER;
             match fits.then(|| keys.make_room(entries, bytes)).flatten() {
-                Some(room) => Outcome::Kept { answer: answer.kept(), _room: room },
+                Some(room) => Outcome::Kept { answer: answer.clone(), _room: room },
                 None => Outcome::NotKept,
             }
         });
@@ -293,7 +298,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_room_is_not_kept_and_its_key_stays_used() {
-        let all = Room::new(2 * ENTRY_BYTES + 100);
+        let all = Room::new(2 * (2 * ENTRY_BYTES + 100));
         let keys = Keys::new(Arc::clone(&all));
         reserved(&keys, "a").finish(&answer("small"));
         let before = all.taken();
@@ -309,7 +314,7 @@ mod tests {
 
     #[test]
     fn answers_of_one_client_never_give_way_to_those_of_another() {
-        let all = Room::new(1_000);
+        let all = Room::new(2_000);
         let (one, other) = (Keys::new(Arc::clone(&all)), Keys::new(all));
         reserved(&one, "a").finish(&answer(&"x".repeat(400)));
         let mut made = 0;

@@ -53,7 +53,6 @@ mod metrics;
 mod openapi;
 mod options;
 mod problems;
-mod query;
 mod result;
 mod room;
 mod routes;

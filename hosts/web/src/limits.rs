@@ -7,10 +7,17 @@ pub(crate) const MAX_CLIENTS: usize = 1_000;
 /// Bytes of answers and files of all clients that are kept at once: 256 MiB.
 pub(crate) const MAX_KEPT_BYTES: usize = 256 << 20;
 
-/// Bytes of pictures, sounds, documents and files in answers of all clients that are on their way: 256 MiB.
+/// Bytes of answers and events of all clients that are on their way: 256 MiB.
 pub(crate) const MAX_SENT_BYTES: usize = 256 << 20;
-/// Bytes of such data of one client: 64 MiB.
+/// Bytes of those of one client: 64 MiB.
 pub(crate) const MAX_CLIENT_SENT_BYTES: usize = 64 << 20;
+/// Bytes of the answer of a call that are taken before it begins: 64 KiB. An answer without room is replaced by one of this size that says so.
+pub(crate) const MAX_RESERVED_BYTES: usize = 64 << 10;
+
+/// Bytes of memory for arguments that are read, of all clients: 512 MiB.
+pub(crate) const MAX_READ_BYTES: usize = 512 << 20;
+/// Bytes of memory for the arguments of one client, and so of one request: 256 MiB.
+pub(crate) const MAX_CLIENT_READ_BYTES: usize = 256 << 20;
 
 /// Keyed calls of one client that are remembered. Beyond it, the oldest one that has ended is forgotten.
 pub(crate) const MAX_KEYS: usize = 1_000;
@@ -39,7 +46,8 @@ pub(crate) const MAX_FILES: usize = 50;
 /// Time in which a file of a result is opened and read.
 pub(crate) const FILE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Events of one call that wait for a slow reader. Beyond it, further progress, output and log messages are dropped and counted.
+/// Events of one call that wait for a slow reader. Beyond it, further progress, output and log messages are dropped and counted; questions and answers are
+/// beyond the double of it.
 pub(crate) const MAX_EVENTS: usize = 256;
 /// Bytes of such events: 1 MiB.
 pub(crate) const MAX_EVENT_BYTES: usize = 1 << 20;

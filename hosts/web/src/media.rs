@@ -1,12 +1,12 @@
 //! Files of results that a client fetches later: `/v1/results/{id}/{n}`.
 
 use crate::limits::{MAX_MEDIA_BYTES, MAX_RESULTS, MEDIA_LIFETIME};
-use crate::room::{Room, Shared, Taken};
+use crate::room::{Room, Share, Shared};
 use bytes::Bytes;
 use data_encoding::BASE32_NOPAD;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// A picture, a sound, a document or a file.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ struct Kept {
     id: String,
     media: Vec<Medium>,
     at: Instant,
-    _room: (Taken, Taken),
+    _room: Share,
 }
 
 impl Media {
@@ -67,6 +67,11 @@ impl Media {
         kept.iter().find(|kept| kept.id == id)?.media.get(number).cloned()
     }
 
+    /// Forgets the files that were kept long ago.
+    pub(crate) fn forget_old(&self) {
+        forget_old(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// Returns the number of results with files that are kept.
     pub(crate) fn count(&self) -> usize {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,11 +98,11 @@ mod tests {
     fn files_give_way_to_newer_ones_of_the_same_client_alone() {
         let all = Room::new(1_000);
         let (one, other) = (Media::new(Arc::clone(&all)), Media::new(Arc::clone(&all)));
-        let of_other = other.keep(medium(500)).unwrap();
-        let first = one.keep(medium(400)).unwrap();
-        let second = one.keep(medium(300)).unwrap();
+        let of_other = other.keep(medium(400)).unwrap();
+        let first = one.keep(medium(250)).unwrap();
+        let second = one.keep(medium(200)).unwrap();
         assert!(one.get(&first, 0).is_none() && one.get(&second, 0).is_some());
-        assert!(one.keep(medium(600)).is_none());
+        assert!(one.keep(medium(350)).is_none());
         assert!(other.get(&of_other, 0).is_some() && other.get(&of_other, 1).is_none());
         assert!(one.get(&of_other, 0).is_none());
         drop((one, other));

@@ -4,14 +4,24 @@ use crate::access::Access;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 use toolkit::arguments::InvalidArguments;
 use toolkit::config::{ConfigSource, Configuration};
 use toolkit::{ToolError, ToolErrorKind};
 use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 
+/// The reason why an answer, or a part of it, is not sent.
+pub(crate) const NO_ROOM: &str =
+    "too much data is on its way to slow readers; read the answers that are there";
+
 pub(crate) fn bad_request(text: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, text)
+}
+
+/// The problem of an answer for which a client has no room, since it has not read others.
+pub(crate) fn no_room() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, NO_ROOM).retry_after(Duration::from_secs(1))
 }
 
 pub(crate) fn not_found(text: impl Into<String>) -> Problem {
@@ -26,10 +36,11 @@ pub(crate) fn of_refusal(error: &ToolError, configuration: &Configuration, acces
         ToolErrorKind::InvalidArguments => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let text = if error.kind() == ToolErrorKind::Denied {
-        without_places(error.message(), configuration, access)
-    } else {
+    // The text about arguments is about what the client itself has sent.
+    let text = if error.kind() == ToolErrorKind::InvalidArguments {
         error.message().to_owned()
+    } else {
+        without_places(error.message(), configuration, access)
     };
     let problem = Problem::new(status, text).with("kind", error.kind().to_string());
     match error.problems() {
@@ -88,6 +99,17 @@ pub(crate) fn without_places(text: &str, configuration: &Configuration, access: 
     shown.split_inclusive([' ', '(', ')', '`', ',']).map(without_directory).collect()
 }
 
+/// Returns a question, or an answer to one, without the directories of the configuration files that its remarks name. The question itself is whole: who
+/// answers it has to know what it is about.
+pub(crate) fn ask_without_places(mut ask: Value, configuration: &Configuration, access: &Access) -> Value {
+    for key in ["note", "problem"] {
+        if let Some(Value::String(text)) = ask.get_mut(key) {
+            *text = without_places(text, configuration, access);
+        }
+    }
+    ask
+}
+
 fn with_separator(directory: &Path) -> String {
     format!("{}{}", directory.display(), std::path::MAIN_SEPARATOR)
 }
@@ -120,5 +142,20 @@ mod tests {
             "denied by the rule `a/*`: deny (/permission/exec/0, toolkit.json5:3:5) of /etc/hosts"
         );
         assert_eq!(without_places(text, &configuration, &other.as_owner(true)), text);
+    }
+
+    #[test]
+    fn reasons_of_refusals_and_remarks_on_questions_name_no_directory() {
+        let other = Access::new("a", Caller::new());
+        let configuration = Configuration::default();
+        let text = "there is no tool `x`: it is off (/home/ada/.config/toolkit.json5:3:5)";
+        let error = ToolError::new(ToolErrorKind::UnknownTool, text);
+        let problem = of_refusal(&error, &configuration, &other);
+        assert_eq!(problem.detail(), "there is no tool `x`: it is off (toolkit.json5:3:5)");
+        let ask = json!({ "note": text, "question": { "title": "write /home/ada/a:3:5" } });
+        let shown = ask_without_places(ask.clone(), &configuration, &other);
+        assert_eq!(shown["note"], problem.detail());
+        assert_eq!(shown["question"], ask["question"]);
+        assert_eq!(ask_without_places(ask.clone(), &configuration, &other.as_owner(true)), ask);
     }
 }

@@ -5,7 +5,8 @@ use crate::clients::Client;
 use crate::files;
 use crate::limits::{MAX_FILES, MAX_RESULT_MEDIA};
 use crate::media::Medium;
-use crate::room::Taken;
+use crate::problems::NO_ROOM;
+use crate::room::Share;
 use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub(crate) async fn json_of(
     client: &Client,
     access: &Access,
     delivery: Delivery,
-) -> (Value, Option<(Taken, Taken)>) {
+) -> (Value, Option<Share>) {
     let ToolResult { id, name, outcome, .. } = result;
     let mut shown = json!({ "id": id, "name": name, "isError": outcome.is_err() });
     match outcome {
@@ -96,6 +97,9 @@ async fn add_output(
     }
     if let Some(cut) = cut.filter(|_| access.is_owner()) {
         metadata.insert("truncation".to_owned(), cut);
+    }
+    if !access.is_owner() {
+        metadata.retain(|_, value| !value.as_str().is_some_and(|text| Path::new(text).is_absolute()));
     }
     if !metadata.is_empty() {
         shown["metadata"] = metadata.into();
@@ -164,9 +168,8 @@ async fn file_of(
             let medium = Medium { mime_type: file.mime_type.clone(), name: Some(name), data: data.into() };
             (shown.into(), Some(medium))
         }
-        Err(why) => {
-            let why = if access.is_owner() { why } else { why.replace(&*file.path.to_string_lossy(), &name) };
-            shown.insert("error".to_owned(), why.into());
+        Err(unread) => {
+            shown.insert("error".to_owned(), unread.reason(access.is_owner()).into());
             (shown.into(), None)
         }
     }
@@ -176,13 +179,26 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
+/// Returns a result without its content, for a client that has no room for it: the outcome is told.
+pub(crate) fn without_content(shown: &Value, bytes: usize) -> Value {
+    let why = format!("the call has ended, and its answer of {bytes} bytes is not sent: {NO_ROOM}");
+    let mut short = json!({ "truncated": true, "content": [Content::text(&*why)] });
+    for key in ["id", "name", "isError"] {
+        short[key] = shown[key].clone();
+    }
+    if let Some(error) = shown.get("error") {
+        short["error"] = json!({ "kind": error["kind"], "message": why });
+    }
+    short
+}
+
 /// Adds the data of media to their objects, or the paths of later requests. Returns the room that data takes on its way.
 fn deliver(
     shown: &mut Value,
     media: Vec<(Pointer, Medium)>,
     client: &Client,
     delivery: Delivery,
-) -> Option<(Taken, Taken)> {
+) -> Option<Share> {
     let (places, media): (Vec<Pointer>, Vec<Medium>) = media.into_iter().unzip();
     if media.is_empty() {
         return None;
@@ -206,8 +222,7 @@ fn deliver(
         if room.is_some() {
             set(shown, place, "data", BASE64.encode(&medium.data).into());
         } else {
-            let why = "too much data is on its way to slow readers; read the answers that are there";
-            set(shown, place, "error", why.into());
+            set(shown, place, "error", NO_ROOM.into());
         }
     }
     room

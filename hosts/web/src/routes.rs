@@ -2,20 +2,22 @@
 
 use crate::accept::AcceptsJson;
 use crate::access::Access;
+use crate::answer::Answer;
 use crate::metrics::Gauges;
 use crate::openapi::{Description, describe};
-use crate::query::parameters;
+use crate::problems::no_room;
+use crate::room::holding;
 use crate::web::Web;
 use crate::{asks as questions, calls, tools as listed};
 use serde_json::Value;
-use toolkit_serve::Problem;
+use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::{DefaultBodyLimit, State};
 use toolkit_serve::axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use toolkit_serve::axum::http::{HeaderValue, StatusCode, Uri};
 use toolkit_serve::axum::middleware::map_response;
 use toolkit_serve::axum::response::{IntoResponse, Response};
 use toolkit_serve::axum::routing::{MethodRouter, get, post};
-use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query, in_pieces};
 
 const READ: &str = "GET, HEAD, OPTIONS";
 const WRITE: &str = "POST, OPTIONS";
@@ -47,6 +49,16 @@ impl Web {
         Ok(describe(&toolbox, access))
     }
 
+    /// Returns an answer with JSON to a client, for routes of the host: its bytes are in the limit of all answers of the client that are on their way.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 503 if the client has no room, since it has not read earlier answers, or if too many clients are in use.
+    pub fn answer(&self, access: &Access, json: &Value) -> Result<Response, Problem> {
+        let client = self.inner.clients.of(access)?;
+        Ok(Answer::ok(json, &client.sent)?.into_response())
+    }
+
     /// Returns the metrics in the text format of Prometheus, of the tools that a client may use, and of all tools for the owner of the host.
     ///
     /// # Errors
@@ -56,8 +68,7 @@ impl Web {
         let toolbox = self.inner.toolbox_of(access).await?;
         let (clients, results) = self.inner.clients.counts();
         let gauges = Gauges { clients, results, bytes: self.inner.clients.kept_bytes() };
-        let shows =
-            |name: &str| access.admits_name(name) && (access.is_owner() || toolbox.tool(name).is_some());
+        let shows = |name: &str| toolbox.tool(name).is_some() || (access.is_owner() && !access.is_limited());
         Ok(self.inner.metrics.text(gauges, shows))
     }
 }
@@ -119,16 +130,17 @@ async fn description(
     access: Access,
     _: AcceptsJson,
     uri: Uri,
-) -> Result<Json<Value>, Problem> {
-    let [] = parameters(&uri, [])?;
-    Ok(Json(web.description(&access).await?.into_json()))
+) -> Result<Response, Problem> {
+    let [] = Query::of(&uri).only([])?;
+    web.answer(&access, &web.description(&access).await?.into_json())
 }
 
 async fn metrics(State(web): State<Web>, access: Access, uri: Uri) -> Result<Response, Problem> {
-    let [] = parameters(&uri, [])?;
+    let [] = Query::of(&uri).only([])?;
     let text = web.metrics(&access).await?;
+    let share = web.inner.clients.of(&access)?.sent.take(text.len()).ok_or_else(no_room)?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    Ok(([(CONTENT_TYPE, kind)], text).into_response())
+    Ok(([(CONTENT_TYPE, kind)], in_pieces(holding(text.into(), share))).into_response())
 }
 
 /// Says that nothing stores an answer, which is one client's.

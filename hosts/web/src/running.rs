@@ -2,11 +2,13 @@
 
 use crate::access::{Access, Asking};
 use crate::answer::Answer;
+use crate::body::OfBody;
 use crate::clients::Client;
 use crate::events::Queue;
 use crate::keys::Reserved;
-use crate::problems::of_refusal;
-use crate::result::{Delivery, json_of};
+use crate::problems::{NO_ROOM, ask_without_places, of_refusal};
+use crate::result::{Delivery, json_of, without_content};
+use crate::room::Share;
 use crate::web::{Inner, NOBODY};
 use serde_json::Value;
 use std::pin::pin;
@@ -18,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use toolkit::approval::{Answer as AskAnswer, Answering, DeniedBy, PendingAsk};
 use toolkit::events::Events;
 use toolkit::{Approver, CallOptions, ToolCall, ToolError, ToolErrorKind, ToolResult, Toolbox};
+use toolkit_serve::Problem;
 use toolkit_serve::axum::http::StatusCode;
 
 /// A call that is about to run, with all that its task holds.
@@ -34,6 +37,10 @@ pub(crate) struct Planned {
     pub(crate) key: Option<Reserved>,
     /// The reader of the events, if there is one.
     pub(crate) queue: Option<Arc<Queue>>,
+    /// The room for the first bytes of the answer.
+    pub(crate) room: Share,
+    /// The memory of the arguments.
+    pub(crate) _memory: Option<OfBody>,
     /// The place among the calls of the client, as long as the task runs.
     pub(crate) _place: OwnedSemaphorePermit,
 }
@@ -61,13 +68,14 @@ impl Planned {
         let _of_client = self.client.runs(&id);
         let running = self.web.metrics.begin();
         let events = self.queue.as_ref().map(|_| self.toolbox.events());
-        let call = ToolCall::new(&*id, &*self.name, self.arguments.clone());
+        let arguments = std::mem::take(&mut self.arguments);
         // Before the call: afterwards the tool may not be there any more, although it ran.
-        let can_begin = self.can_begin();
+        let can_begin = self.can_begin(&arguments);
+        let call = ToolCall::new(&*id, &*self.name, arguments);
         let result = self.result(&id, call, events).await;
         let outcome = outcome(&result);
         let has_begun = can_begin || result.error().is_none();
-        let answer = self.answer(result).await;
+        let (answer, shorter, of_media) = self.answer(result).await;
         // A name that no tool has is no label.
         match self.toolbox.tool(&self.name) {
             Some(tool) if has_begun => self.web.metrics.calls.note(tool.name(), outcome, began.elapsed()),
@@ -79,7 +87,17 @@ impl Planned {
             None => {}
         }
         drop(running);
-        answer
+        self.in_room(answer, shorter, of_media)
+    }
+
+    /// Returns the answer with the room that it takes until the client has read it, or a shorter one if there is none.
+    fn in_room(self, answer: Answer, shorter: Answer, of_media: Option<Share>) -> Answer {
+        let has_room = self.room.bytes() + of_media.as_ref().map_or(0, Share::bytes);
+        let rest = self.client.sent.take(answer.bytes().saturating_sub(has_room));
+        match rest {
+            Some(rest) => answer.taking([self.room, rest].into_iter().chain(of_media).collect()),
+            None => shorter.taking(vec![self.room]),
+        }
     }
 
     async fn result(&self, id: &str, call: ToolCall, mut events: Option<Events>) -> ToolResult {
@@ -103,7 +121,7 @@ impl Planned {
                 }
                 result = &mut running => break result,
                 event = next(&mut events) => match (event, &self.queue) {
-                    (Some(event), Some(queue)) => queue.add(id, &event),
+                    (Some(event), Some(queue)) => queue.add(id, &event, |ask| self.without_places(ask)),
                     // There are no more events.
                     _ => events = None,
                 },
@@ -111,10 +129,14 @@ impl Planned {
         };
         if let (Some(events), Some(queue)) = (&mut events, &self.queue) {
             while let Some(event) = events.try_next() {
-                queue.add(id, &event);
+                queue.add(id, &event, |ask| self.without_places(ask));
             }
         }
         result
+    }
+
+    fn without_places(&self, ask: Value) -> Value {
+        ask_without_places(ask, &self.web.toolkit.configuration(), &self.access)
     }
 
     /// Waits for the shutdown, or for the end of the client or of the token of the request.
@@ -133,20 +155,28 @@ impl Planned {
     }
 
     /// Returns false for a call that is refused before its tool runs: the tool is not there, or the arguments do not fit.
-    fn can_begin(&self) -> bool {
+    fn can_begin(&self, arguments: &Value) -> bool {
         self.toolbox.find(&self.name).is_ok()
-            && self.toolbox.check_arguments(&self.name, self.arguments.clone()).is_ok()
+            && self.toolbox.check_arguments(&self.name, arguments.clone()).is_ok()
     }
 
-    async fn answer(&self, result: ToolResult) -> Answer {
+    /// Returns the answer, with one that is sent instead if there is no room for it, and the room that is taken for its data.
+    async fn answer(&self, result: ToolResult) -> (Answer, Answer, Option<Share>) {
         if let Some(error) = result.error()
             && self.is_refusal(error)
         {
-            let configuration = self.web.toolkit.configuration();
-            return Answer::from(&of_refusal(error, &configuration, &self.access));
+            let problem = of_refusal(error, &self.web.toolkit.configuration(), &self.access);
+            let short = Problem::new(
+                problem.status(),
+                format!("the call was refused, and the reason is not sent: {NO_ROOM}"),
+            );
+            let short = short.with("kind", error.kind().to_string());
+            return (Answer::from(&problem), Answer::from(&short), None);
         }
         let (shown, room) = json_of(result, &self.toolbox, &self.client, &self.access, self.delivery).await;
-        Answer::new(StatusCode::OK, &shown).holding(room)
+        let answer = Answer::new(StatusCode::OK, &shown);
+        let short = Answer::new(StatusCode::OK, &without_content(&shown, answer.bytes()));
+        (answer, short, room)
     }
 
     /// Returns true for an error that is a problem, and not a result: of the call itself, and not of one that it made.

@@ -2,19 +2,18 @@
 
 use crate::accept::AcceptsJson;
 use crate::access::Access;
+use crate::answer::Answer;
 use crate::body;
 use crate::describe::{Shown, is_of};
 use crate::problems::{bad_request, list as problems_of, of_refusal, unknown_tool};
-use crate::query::parameters;
 use crate::web::Web;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolkit::{Tool, ToolErrorKind, Toolbox};
-use toolkit_serve::Problem;
-use toolkit_serve::axum::Json;
 use toolkit_serve::axum::extract::rejection::{BytesRejection, PathRejection};
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::{HeaderMap, Uri};
+use toolkit_serve::{Problem, Query};
 
 /// Tools that a search returns.
 const MAX_FOUND: usize = 50;
@@ -26,8 +25,8 @@ pub(crate) async fn list(
     access: Access,
     _: AcceptsJson,
     uri: Uri,
-) -> Result<Json<Value>, Problem> {
-    let [group, source, query] = parameters(&uri, ["group", "source", "q"])?;
+) -> Result<Answer, Problem> {
+    let [group, source, query] = Query::of(&uri).only(["group", "source", "q"])?;
     if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY) {
         return Err(bad_request(format!("the parameter `q` has {MAX_QUERY} bytes at most")));
     }
@@ -42,7 +41,8 @@ pub(crate) async fn list(
     if let Some(query) = query {
         let hits = toolbox.search(&query, toolbox.tools().len());
         let found = hits.into_iter().map(|hit| hit.tool).filter(|tool| is_wanted(tool)).take(MAX_FOUND);
-        return Ok(Json(json!({ "tools": found.map(|tool| shown.entry(tool)).collect::<Vec<_>>() })));
+        let found: Vec<Value> = found.map(|tool| shown.entry(tool)).collect();
+        return Answer::ok(&json!({ "tools": found }), &client.sent);
     }
     let mut entries: Vec<Value> =
         toolbox.tools().filter(|tool| is_wanted(tool)).map(|tool| shown.entry(tool)).collect();
@@ -56,7 +56,7 @@ pub(crate) async fn list(
         }
     }
     entries.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
-    Ok(Json(json!({ "tools": entries })))
+    Answer::ok(&json!({ "tools": entries }), &client.sent)
 }
 
 pub(crate) async fn definition(
@@ -65,14 +65,15 @@ pub(crate) async fn definition(
     _: AcceptsJson,
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Answer, Problem> {
     let Path(name) = path?;
-    let [] = parameters(&uri, [])?;
-    let toolbox = web.inner.toolbox_of(&access).await?;
+    let [] = Query::of(&uri).only([])?;
+    let client = web.inner.clients.of(&access)?;
+    let toolbox = web.inner.toolbox(&access, &client).await;
     let tool = find(&web, &toolbox, &access, &name)?;
     let configuration = web.inner.toolkit.configuration();
     let shown = Shown { toolbox: &toolbox, access: &access, configuration: &configuration };
-    Ok(Json(shown.definition(tool)))
+    Answer::ok(&shown.definition(tool), &client.sent)
 }
 
 pub(crate) async fn validate(
@@ -83,22 +84,22 @@ pub(crate) async fn validate(
     uri: Uri,
     headers: HeaderMap,
     bytes: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Answer, Problem> {
     let Path(name) = path?;
-    let [] = parameters(&uri, [])?;
-    let arguments = body::arguments(&headers, &bytes?)?;
-    let toolbox = web.inner.toolbox_of(&access).await?;
+    let [] = Query::of(&uri).only([])?;
+    let client = web.inner.clients.of(&access)?;
+    let (arguments, _memory) = body::arguments(&headers, &bytes?, &client.read)?;
+    let toolbox = web.inner.toolbox(&access, &client).await;
     find(&web, &toolbox, &access, &name)?;
-    match toolbox.check_arguments(&name, arguments) {
-        Ok((arguments, repairs)) => {
-            Ok(Json(json!({ "valid": true, "arguments": arguments, "repairs": repairs })))
-        }
+    let checked = match toolbox.check_arguments(&name, arguments) {
+        Ok((arguments, repairs)) => json!({ "valid": true, "arguments": arguments, "repairs": repairs }),
         Err(error) if error.kind() == ToolErrorKind::InvalidArguments => {
             let problems = error.problems().map_or_else(|| json!([]), problems_of);
-            Ok(Json(json!({ "valid": false, "problems": problems, "text": error.message() })))
+            json!({ "valid": false, "problems": problems, "text": error.message() })
         }
-        Err(error) => Err(of_refusal(&error, &web.inner.toolkit.configuration(), &access)),
-    }
+        Err(error) => return Err(of_refusal(&error, &web.inner.toolkit.configuration(), &access)),
+    };
+    Answer::ok(&checked, &client.sent)
 }
 
 /// Returns a tool that the client may use.

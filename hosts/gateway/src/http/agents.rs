@@ -1,13 +1,12 @@
 //! `/v1/agents`.
 
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::State;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
-use super::query::Query;
 use super::state::HttpState;
 
 pub(super) fn routes() -> Router<HttpState> {

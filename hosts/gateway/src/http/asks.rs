@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use toolkit::approval::Answer;
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
+use super::body::Body;
 use super::caller::Caller;
-use super::query::{Body, Query};
 use super::session_paths;
 use super::state::HttpState;
 use crate::store::{AskOutcome, AskRecord};

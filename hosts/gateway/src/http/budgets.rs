@@ -1,14 +1,13 @@
 //! `/v1/budgets`: what was used, and how much may be.
 
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::State;
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
-use super::query::Query;
 use super::state::HttpState;
 use crate::store::{BudgetAccount, BudgetFilter, BudgetKind};
 

@@ -1,15 +1,14 @@
 //! `/v1/calls`: calls of tools of clients that wait for their results.
 
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::{delete, get};
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
-use super::query::Query;
 use crate::Clients;
 use crate::store::{ClientCall, Store};
 

@@ -3,13 +3,13 @@
 mod operations;
 
 use serde_json::{Map, Value, json};
-use toolkit_serve::Problem;
+use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::State;
+use toolkit_serve::axum::response::Response;
 use toolkit_serve::axum::routing::get;
-use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 use toolkit_web::{Access, Description, Web};
 
-use super::query::Query;
 use operations::{Answer, OPERATIONS, Operation, Parameter, body};
 
 /// Statuses of problems that each path may have.
@@ -20,9 +20,9 @@ pub(super) fn routes(web: Web) -> Router {
     Router::new().route("/v1/openapi.json", get(show)).with_state(web)
 }
 
-async fn show(State(web): State<Web>, access: Access, query: Query) -> Result<Json<Value>, Problem> {
+async fn show(State(web): State<Web>, access: Access, query: Query) -> Result<Response, Problem> {
     query.finish()?;
-    Ok(Json(with_gateway(web.description(&access).await?).into_json()))
+    web.answer(&access, &with_gateway(web.description(&access).await?).into_json())
 }
 
 /// Adds the paths of the gateway to the description of its tools.

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
-use super::query::Query;
 use super::session_paths::find_begun;
 use super::state::HttpState;
 use crate::store::{Message, MessageId, MessageState, RunState};

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit_agent::{Kind, TranscriptMessage};
 use toolkit_models::{Message, Part};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
+use super::body::Body;
 use super::caller::Caller;
 use super::inbox;
-use super::query::{Body, Query};
 use super::session_paths::{Named, find};
 use super::state::HttpState;
 use crate::store::{Acceptance, MessageId, NewMessage, Target};

@@ -3,17 +3,16 @@
 use std::fmt::{Display, Write as _};
 
 use serde_json::Value;
-use toolkit_serve::Problem;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::State;
 use toolkit_serve::axum::http::HeaderValue;
 use toolkit_serve::axum::http::header::CONTENT_TYPE;
 use toolkit_serve::axum::response::{IntoResponse as _, Response};
 use toolkit_serve::axum::routing::get;
+use toolkit_serve::{Problem, Query};
 use toolkit_web::{Access, Web};
 
 use super::caller::Caller;
-use super::query::Query;
 use super::state::HttpState;
 use crate::Clients;
 use crate::measured::Measured;

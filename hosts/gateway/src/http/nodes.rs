@@ -2,15 +2,15 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::{delete, get, post};
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
+use super::body::Body;
 use super::caller::Caller;
-use super::query::{Body, Query};
 use crate::nodes::{ByCode, NodeStatus, Nodes};
 
 /// Returns the routes of nodes, for [`service_with`](super::service_with): `/v1/nodes`. Their sockets are those of

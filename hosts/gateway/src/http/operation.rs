@@ -11,8 +11,8 @@ use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::post;
 use toolkit_serve::axum::{Json, Router};
 
+use super::body::Body;
 use super::caller::Caller;
-use super::query::Body;
 use super::state::HttpState;
 use crate::backup;
 

@@ -1,13 +1,12 @@
 //! `/v1/outbox`: what leaves, and what became of it.
 
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::State;
 use toolkit_serve::axum::routing::get;
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
-use super::query::Query;
 use super::state::HttpState;
 use crate::store::DeliveryFilter;
 

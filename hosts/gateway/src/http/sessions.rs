@@ -5,15 +5,15 @@ use std::time::Duration;
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::{get, post};
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
+use super::body::Body;
 use super::caller::Caller;
-use super::query::{Body, Query};
 use super::session_paths::find_begun;
 use super::state::HttpState;
 use crate::SessionKind;

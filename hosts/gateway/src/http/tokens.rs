@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolkit_serve::Problem;
 use toolkit_serve::axum::extract::rejection::PathRejection;
 use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::{delete, get};
 use toolkit_serve::axum::{Json, Router};
+use toolkit_serve::{Problem, Query};
 
+use super::body::Body;
 use super::caller::Caller;
-use super::query::{Body, Query};
 use super::state::HttpState;
 use crate::Role;
 use crate::store::{Moment, NewToken};

@@ -90,21 +90,13 @@ async fn access(tools: Arc<dyn PersonsTools>, caller: Caller) -> Result<Access, 
         .asking(Asking::Host)
         .answered_by(caller.name())
         .as_owner(caller.is_manager())
-        .revoked_with(caller.0.revocation.clone());
+        .revoked_with(caller.0.role_revocation.clone());
     Ok(if caller.is_manager() { access } else { access.only_if(move |tool| tools.is_for_others(tool)) })
 }
 
 /// A client for each role: a token of a lesser one does not see what a greater one has.
 fn client_of(caller: &Caller) -> String {
-    format!("person {} as {}", caller.name(), role_name(caller.role()))
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "owner",
-        Role::Approver => "approver",
-        Role::User => "user",
-    }
+    format!("person {} as {}", caller.name(), caller.role().name())
 }
 
 async fn in_background(tools: Arc<dyn PersonsTools>, caller: Caller) -> Result<toolkit::Caller, Problem> {
@@ -159,8 +151,14 @@ impl Mcp {
     }
 }
 
-async fn serve_mcp(State(mcp): State<Mcp>, caller: Caller, request: Request) -> Result<Response, Problem> {
+async fn serve_mcp(
+    State(mcp): State<Mcp>,
+    caller: Caller,
+    mut request: Request,
+) -> Result<Response, Problem> {
     let mut service = mcp.of(&caller).await?;
+    // What is begun in a role ends with it.
+    request.extensions_mut().insert(caller.0.role_revocation.clone());
     let answer = match service.call(request).await {
         Ok(answer) => answer,
         Err(never) => match never {},

@@ -11,11 +11,10 @@ use toolkit_serve::axum::extract::{Path, State};
 use toolkit_serve::axum::http::StatusCode;
 use toolkit_serve::axum::routing::{delete, get};
 use toolkit_serve::axum::{Json, Router};
-use toolkit_serve::{BodyLimits, Problem};
+use toolkit_serve::{BodyLimits, Problem, Query};
 
 use super::caller::Caller;
 use super::persons_tools::PersonsTools;
-use super::query::Query;
 use crate::uploads::{MAX_FILE_BYTES, UploadError, Uploads};
 
 /// The path of uploads, at which larger bodies are read.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::json;
 use toolkit_gateway::{
-    Acceptance, Counts, EventFilter, MessageState, NewMessage, NewToken, OWNER, People, PeopleError,
+    Acceptance, Access, Counts, EventFilter, MessageState, NewMessage, NewToken, OWNER, People, PeopleError,
     Resumption, Role, RunState, SessionFilter, SessionKey, SessionStatus, SteerOutcome,
 };
 
@@ -193,6 +193,32 @@ async fn a_person_sees_their_sessions_and_those_below() {
     let counts = Counts { sessions: 3, ..Counts::default() };
     assert_eq!(store.counts(ada.seen_by()).await.unwrap(), counts);
     assert_eq!(store.counts(None).await.unwrap(), Counts { sessions: 4, queued: 1, ..counts });
+}
+
+#[tokio::test]
+async fn a_role_ends_with_its_last_token_though_a_lesser_one_stays() {
+    let place = Place::new().await;
+    let (people, _) = open(&place).await;
+    let token = async |name: &str, role: Role| {
+        let text = people.add_token(NewToken::new(name, "ada", "main").with_role(role)).await.unwrap().0;
+        people.authenticate(&text).await.unwrap().unwrap()
+    };
+    let [one, two] = [token("one", Role::Approver).await, token("two", Role::Approver).await];
+    let lesser = token("lesser", Role::User).await;
+    let has_ended = |access: &Access| access.role_revocation.principal_revoked().now_or_never().is_some();
+    assert!(one.role_revocation.is_of_same_token(&one.revocation));
+
+    assert!(people.revoke_token("one").await.unwrap());
+    assert!(!has_ended(&one) && !has_ended(&two), "another token has the role");
+    assert!(people.revoke_token("two").await.unwrap());
+    assert!(has_ended(&one) && has_ended(&two));
+    assert!(!has_ended(&lesser), "the lesser role stays");
+    assert!(lesser.revocation.principal_revoked().now_or_never().is_none(), "and so does the person");
+
+    let again = token("again", Role::Approver).await;
+    assert!(!has_ended(&again), "the role begins anew");
+    assert!(people.block("ada").await.unwrap());
+    assert!(has_ended(&again) && has_ended(&lesser));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

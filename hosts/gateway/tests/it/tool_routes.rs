@@ -200,6 +200,38 @@ async fn mcp_serves_the_tools_of_the_person_of_the_token() {
 }
 
 #[tokio::test]
+async fn what_was_begun_in_a_role_ends_with_it_though_a_lesser_token_stays() {
+    let place = Place::new().await;
+    let approver = |name: &str| json!({ "name": name, "person": "ada", "role": "approver" });
+    let first = place.token(approver("first")).await;
+    let lesser = place.token(json!({ "name": "lesser", "person": "ada", "role": "user" })).await;
+    let keyed = async |token: &str| {
+        let (address, body) = (place.gateway.address(), r#"{"a":1,"b":2}"#);
+        let request = format!(
+            "POST /v1/tools/http_add/call HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nidempotency-key: k\r\n\
+             content-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let (head, body) = exchange(address, &request).await;
+        assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+        serde_json::from_str::<Value>(&body).unwrap()["id"].clone()
+    };
+    let (of_role, of_lesser) = (keyed(&first).await, keyed(&lesser).await);
+    assert_ne!(of_role, of_lesser);
+    assert_eq!(place.http("DELETE", "/v1/tokens/first", &place.owner, None).await.0, 204);
+    let second = place.token(approver("second")).await;
+    // The stored answer of the role is gone, in a moment.
+    in_time(async {
+        while keyed(&second).await == of_role {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(keyed(&lesser).await, of_lesser);
+    place.stop().await;
+}
+
+#[tokio::test]
 async fn metrics_are_for_the_owner_and_name_nobody() {
     let place = Place::new().await;
     let ada = place.ada("phone").await;

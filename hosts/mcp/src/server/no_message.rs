@@ -4,42 +4,14 @@ use super::faults::{INITIALIZE, refusal};
 use crate::scan::{MAX_LEVELS, Scan};
 use rmcp::model::{CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value};
-use toolkit::memory::OutOfMemory;
+use toolkit::memory::{self, OutOfMemory};
 
 /// The size of a message from which on its memory is looked at. Smaller ones take at most some megabytes, however they are made.
 const SMALL: usize = 64 << 10;
-/// Memory of an element of a list or an object: lists grow by doubling, and rmcp has a copy.
-const ELEMENT: u64 = 4 * size_of::<Value>() as u64;
-/// Memory of an object beside its first elements, with that of the copy.
-const OBJECT: u64 = 2 * 512;
 
-/// Returns the number of bytes that a message may take once it is read: that of its texts, twice, and of its elements, up to the level from which
-/// on it is not read. Nothing is looked at for a small one.
+/// Returns the number of bytes that a message may take once it is read. Nothing is looked at for a small one.
 pub(crate) fn memory_of(message: &[u8]) -> u64 {
-    if message.len() < SMALL {
-        return 0;
-    }
-    let (mut elements, mut objects, mut depth) = (0, 0, 0);
-    let (mut in_string, mut is_escaped) = (false, false);
-    for &byte in message {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b',' => elements += 1,
-            b'[' | b'{' => {
-                depth += 1;
-                if depth > MAX_LEVELS {
-                    break;
-                }
-                if byte == b'[' { elements += 1 } else { objects += 1 }
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    2 * message.len() as u64 + elements * ELEMENT + objects * (ELEMENT + OBJECT)
+    if message.len() < SMALL { 0 } else { memory::of_json(message) }
 }
 
 /// Returns the response to text that rmcp does not read as a message: the error of a request if it is one, else an error without ID.
@@ -114,22 +86,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_memory_of_a_message_is_that_of_its_texts_and_elements() {
-        let text =
-            |inner: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}"#);
-        let text_alone = text(&format!("\"{}\"", r#"[,{\\\""#.repeat(1 << 20)));
-        let least = 2 * text_alone.len() as u64;
-        assert!((least..least + 8 * (ELEMENT + OBJECT)).contains(&memory_of(text_alone.as_bytes())));
-        // At least as much as a list of numbers takes that has grown to its last doubling, and its copy.
-        let count = (1 << 20) + 1;
-        let numbers = text(&format!("[{}0]", "0,".repeat(count - 1)));
-        let doubled = (count.next_power_of_two() * size_of::<Value>()) as u64;
-        assert!(memory_of(numbers.as_bytes()) >= doubled + (count * size_of::<Value>()) as u64);
-        let objects = text(&format!("[{}{{}}]", r#"{"":0},"#.repeat(100_000)));
-        assert!(memory_of(objects.as_bytes()) >= 100_000 * (ELEMENT + OBJECT));
-        assert_eq!(memory_of(text("[0,0]").as_bytes()), 0);
-        let deep = text(&"[".repeat(1 << 20));
-        assert!(memory_of(deep.as_bytes()) < 3 << 20, "it is refused before it takes more");
+    fn the_memory_of_a_small_message_is_not_looked_at() {
+        let text = |count: usize| format!("[{}0]", "0,".repeat(count));
+        assert_eq!(memory_of(text(1).as_bytes()), 0);
+        let large = text(SMALL);
+        assert_eq!(memory_of(large.as_bytes()), memory::of_json(large.as_bytes()));
     }
 
     #[test]

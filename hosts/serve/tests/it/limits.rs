@@ -1,6 +1,8 @@
 use super::*;
+use std::sync::Arc;
 use std::time::Duration;
-use toolkit_serve::{Bearer, BodyLimits, Bounded, ClientTokens};
+use tokio::sync::Notify;
+use toolkit_serve::{AnswerBody, Bearer, BodyLimits, Bounded, ClientTokens};
 
 fn with_token(request: http::request::Builder, token: &str) -> http::request::Builder {
     request.header("authorization", format!("Bearer {token}"))
@@ -107,6 +109,31 @@ async fn requests_without_an_answer_are_counted_for_each_principal() {
     tokio::io::AsyncReadExt::read_exact(&mut stream, &mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
     assert_eq!(server.send(post(&phone)).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_connection_whose_client_reads_nothing_ends() {
+    struct Gone(Arc<Notify>);
+    impl Drop for Gone {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let gone = Arc::new(Notify::new());
+    let told = Arc::clone(&gone);
+    let large = move || {
+        let body = Body::from_stream(futures_util::stream::repeat_with(|| {
+            Ok::<_, Infallible>(Bytes::from_static(&[7; 64 << 10]))
+        }));
+        std::future::ready(Response::new(body.holding(Gone(Arc::clone(&told)))))
+    };
+    let mut options = ServeOptions::default();
+    options.read_within = Duration::from_millis(50);
+    let server = Server::start(Router::new().route("/large", get(large)), options).await;
+    let mut client = server.connect().await;
+    let answer = client.open(get_of("/large").body(empty()).unwrap()).await;
+    assert_eq!(answer.status(), 200);
+    gone.notified().await;
 }
 
 fn plain_of(builder: &http::request::Builder) -> Request<Full<Bytes>> {

@@ -23,7 +23,7 @@ const STATUSES: [(&str, &str); 15] = [
         "410",
         "The outcome or the answer of the call with this key is not known any more, or the question is not pending.",
     ),
-    ("413", "The body is too large."),
+    ("413", "The body is too large, or has too many values."),
     ("415", "The body is not sent as JSON."),
     ("421", "The request is for another host."),
     ("422", "The arguments are invalid, or the key belongs to another call."),

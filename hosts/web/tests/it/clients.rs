@@ -125,12 +125,11 @@ async fn without_the_file_of_the_shared_token_its_keyed_calls_end() {
     serving.abort();
 }
 
-/// Serves the routes of a host whose clients are limited to some tools.
-async fn limited(web: &Web) -> (std::net::SocketAddr, CancellationToken) {
-    let add = async |mut request: AxumRequest| {
-        let access = Access::new("limited", Caller::new()).only(["session", "relay"]);
-        request.extensions_mut().insert(access);
-        request
+/// Serves the routes of a host whose clients have an access.
+async fn with_access(web: &Web, access: Access) -> (std::net::SocketAddr, CancellationToken) {
+    let add = move |mut request: AxumRequest| {
+        request.extensions_mut().insert(access.clone());
+        std::future::ready(request)
     };
     let router: Router = web.tool_routes().merge(web.about_routes()).layer(map_request(add));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -143,7 +142,8 @@ async fn limited(web: &Web) -> (std::net::SocketAddr, CancellationToken) {
 async fn a_client_that_is_limited_to_some_tools_finds_no_trace_of_others() {
     let mut server = Server::start(toolkit()).await;
     server.call("picture", &json!({})).await.result();
-    let (address, _shutdown) = limited(&server.web).await;
+    let access = Access::new("limited", Caller::new()).only(["session", "relay"]);
+    let (address, _shutdown) = with_access(&server.web, access).await;
     server.address = address;
     assert_eq!(names(&server.get("/v1/tools").await), ["relay", "session"]);
     assert_eq!(names(&server.get("/v1/tools?q=picture").await), [""; 0]);
@@ -162,6 +162,28 @@ async fn a_client_that_is_limited_to_some_tools_finds_no_trace_of_others() {
     let metrics = server.get("/metrics").await.text;
     assert!(metrics.contains("tool=\"session\"") || metrics.contains("tool=\"relay\""), "{metrics}");
     assert!(!metrics.contains("picture"), "{metrics}");
+}
+
+/// A tool that is linked, and that no toolkit of these tests has.
+#[tool(read_only)]
+async fn left_out_of_toolkits() {}
+
+#[tokio::test]
+async fn a_client_that_is_limited_by_a_function_finds_no_trace_of_others() {
+    let mut server = Server::start(toolkit()).await;
+    server.call("picture", &json!({})).await.result();
+    server.call("session", &json!({})).await.result();
+    let access = Access::new("limited", Caller::new()).only_if(|tool| tool.name() == "session");
+    // The owner too, if the host limits them.
+    let (address, _shutdown) = with_access(&server.web, access.as_owner(true)).await;
+    server.address = address;
+    assert_eq!(names(&server.get("/v1/tools").await), ["session"]);
+    let unknown = server.get("/v1/tools/nothing").await.detail();
+    for name in ["picture", "left_out_of_toolkits"] {
+        assert_eq!(server.get(&format!("/v1/tools/{name}")).await.detail(), unknown.replace("nothing", name));
+    }
+    let metrics = server.get("/metrics").await.text;
+    assert!(metrics.contains("tool=\"session\"") && !metrics.contains("picture"), "{metrics}");
 }
 
 #[tokio::test]

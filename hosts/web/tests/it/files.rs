@@ -73,6 +73,28 @@ async fn links_pipes_directories_and_large_or_outer_files_are_entries_with_the_r
         assert_eq!(entry.get("data"), None);
         assert!(!error.contains(&*directory.path().to_string_lossy()), "{error}");
     }
+    // A relative path is not told as a whole one.
+    let entry = files(&server, "/v1/tools/attach/call", &[Path::new("sub/missing.txt")]).await.remove(0);
+    let error = entry["error"].as_str().unwrap();
+    assert!(!error.contains('/') && !error.is_empty(), "{error}");
+}
+
+#[tokio::test]
+async fn only_the_owner_is_told_paths_in_the_metadata_of_a_result() {
+    let tool = Tool::builder("run").description("Runs.").read_only().build(|_, _| async {
+        ToolOutput::text("ran").with_metadata("outputPath", "/data/output/1").with_metadata("status", "done")
+    });
+    let toolkit = Toolkit::empty().tool(tool.unwrap()).build().unwrap();
+    for (is_owner, expected) in [
+        (false, json!({ "status": "done" })),
+        (true, json!({ "outputPath": "/data/output/1", "status": "done" })),
+    ] {
+        let server = Server::with(toolkit.clone(), |mut options| {
+            options.is_owner = is_owner;
+            options
+        });
+        assert_eq!(server.await.call("run", &json!({})).await.result()["metadata"], expected);
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod guide;
 mod keys;
 mod other_programs;
 mod requests;
+mod room;
 mod streams;
 mod tools;
 

@@ -1,27 +1,57 @@
-//! Query strings and bodies of requests.
+//! Query strings.
 
-use std::convert::Infallible;
-use std::str::FromStr;
-
+use crate::problem::Problem;
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{StatusCode, Uri};
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
-use toolkit_serve::Problem;
-use toolkit_serve::axum::Json;
-use toolkit_serve::axum::extract::{FromRequest, FromRequestParts, Request};
-use toolkit_serve::axum::http::StatusCode;
-use toolkit_serve::axum::http::request::Parts;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::str::FromStr;
 use url::form_urlencoded;
 
-/// The parameters of a query string. Each is taken by its name; [`finish`](Self::finish) refuses those that nobody took.
+/// The parameters of a query string, as an extractor too. Each is taken by its name; [`finish`](Self::finish) refuses those that were not taken.
+///
+/// ```
+/// use toolkit_serve::Query;
+///
+/// # fn main() -> Result<(), toolkit_serve::Problem> {
+/// let mut query = Query::of(&http::Uri::from_static("/v1/sessions?limit=5&label=a%20b"));
+/// assert_eq!(query.number("limit", 1, 100)?, Some(5));
+/// assert_eq!(query.one("label")?.as_deref(), Some("a b"));
+/// query.finish()
+/// # }
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Query {
+pub struct Query {
     given: Vec<(String, String)>,
     known: Vec<&'static str>,
 }
 
 impl Query {
+    /// Returns the parameters of a request.
+    pub fn of(uri: &Uri) -> Self {
+        let query = uri.query().unwrap_or_default();
+        Self { given: form_urlencoded::parse(query.as_bytes()).into_owned().collect(), known: Vec::new() }
+    }
+
+    /// Takes the values of parameters that are given once at most, and refuses all others.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if one of them is given twice, or if there is another one.
+    pub fn only<const N: usize>(mut self, names: [&'static str; N]) -> Result<[Option<String>; N], Problem> {
+        let mut values = [const { None }; N];
+        for (value, name) in values.iter_mut().zip(names) {
+            *value = self.one(name)?;
+        }
+        self.finish()?;
+        Ok(values)
+    }
+
     /// Takes every value of a parameter; commas separate values, too.
-    pub(super) fn all(&mut self, name: &'static str) -> Vec<String> {
+    pub fn all(&mut self, name: &'static str) -> Vec<String> {
         self.known.push(name);
         let (taken, given) = std::mem::take(&mut self.given).into_iter().partition(|(key, _)| key == name);
         self.given = given;
@@ -31,7 +61,11 @@ impl Query {
     }
 
     /// Takes the value of a parameter that is given once at most.
-    pub(super) fn one(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if it is given twice.
+    pub fn one(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
         self.known.push(name);
         let mut value = None;
         while let Some(at) = self.given.iter().position(|(key, _)| key == name) {
@@ -44,9 +78,13 @@ impl Query {
     }
 
     /// Takes a number within limits.
-    pub(super) fn number<T>(&mut self, name: &'static str, least: T, most: T) -> Result<Option<T>, Problem>
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if it is given twice, is no number, or is beyond the limits.
+    pub fn number<T>(&mut self, name: &'static str, least: T, most: T) -> Result<Option<T>, Problem>
     where
-        T: FromStr + Copy + PartialOrd + std::fmt::Display,
+        T: FromStr + Copy + PartialOrd + Display,
     {
         let Some(text) = self.one(name)? else { return Ok(None) };
         let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
@@ -55,7 +93,11 @@ impl Query {
     }
 
     /// Takes `true` or `false`; false if it is not given.
-    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if it is given twice, or is something else.
+    pub fn flag(&mut self, name: &'static str) -> Result<bool, Problem> {
         match self.one(name)?.as_deref() {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
@@ -64,17 +106,29 @@ impl Query {
     }
 
     /// Takes the name of a variant of an enum.
-    pub(super) fn named<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Option<T>, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if it is given twice, or there is no such variant.
+    pub fn named<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Option<T>, Problem> {
         self.one(name)?.map(|text| variant(name, &text)).transpose()
     }
 
     /// Takes names of variants of an enum.
-    pub(super) fn all_named<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Vec<T>, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if there is no such variant.
+    pub fn all_named<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Vec<T>, Problem> {
         self.all(name).iter().map(|text| variant(name, text)).collect()
     }
 
-    /// Refuses parameters that nobody took.
-    pub(super) fn finish(self) -> Result<(), Problem> {
+    /// Refuses parameters that were not taken.
+    ///
+    /// # Errors
+    ///
+    /// A problem with status 400 if there is one.
+    pub fn finish(self) -> Result<(), Problem> {
         let Some((name, _)) = self.given.first() else { return Ok(()) };
         let known = match self.known[..] {
             [] => "this path takes none".to_owned(),
@@ -97,31 +151,24 @@ impl<S: Sync> FromRequestParts<S> for Query {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        let query = parts.uri.query().unwrap_or_default();
-        let given = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Ok(Self { given, known: Vec::new() })
-    }
-}
-
-/// A JSON body, of which a wrong one is a problem.
-pub(super) struct Body<T>(pub(super) T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Json(value) = Json::from_request(request, state).await?;
-        Ok(Self(value))
+        Ok(Self::of(&parts.uri))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::SessionStatus;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum State {
+        Active,
+        Idle,
+    }
 
     fn query(text: &str) -> Query {
-        Query { given: form_urlencoded::parse(text.as_bytes()).into_owned().collect(), known: Vec::new() }
+        Query::of(&format!("/?{text}").parse().expect("a URI"))
     }
 
     fn detail<T: std::fmt::Debug>(outcome: Result<T, Problem>) -> String {
@@ -134,7 +181,7 @@ mod tests {
         assert_eq!(given.all("kind"), ["main", "sub", "cron"]);
         assert_eq!(given.number("limit", 1, 10).expect("a number"), Some(5));
         assert_eq!(given.one("label").expect("one").as_deref(), Some("a b+c"));
-        assert_eq!(given.named("status").expect("a name"), Some(SessionStatus::Idle));
+        assert_eq!(given.named("status").expect("a name"), Some(State::Idle));
         assert!(given.flag("archived").expect("a flag"));
         given.finish().expect("all were taken");
     }
@@ -146,12 +193,21 @@ mod tests {
             let wrong = detail(query(&format!("limit={text}")).number("limit", 1, 10));
             assert_eq!(wrong, "the parameter `limit` is a number from 1 to 10");
         }
-        assert!(
-            detail(query("status=x").named::<SessionStatus>("status")).contains("expected one of `active`")
-        );
+        let unknown = detail(query("status=x").named::<State>("status"));
+        assert!(unknown.contains("expected `active` or `idle`"), "{unknown}");
         assert!(detail(query("a=1").flag("a")).contains("`true` or `false`"));
         let mut given = query("tokne=1&limit=1");
         given.number("limit", 1, 10).expect("a number");
         assert_eq!(detail(given.finish()), "there is no parameter `tokne`; this path takes `limit`");
+    }
+
+    #[test]
+    fn parameters_are_taken_all_at_once() {
+        let of = |text: &str| query(text).only(["a", "b"]).map_err(|problem| problem.detail().to_owned());
+        assert_eq!(of("b=x%20y&a="), Ok([Some(String::new()), Some("x y".to_owned())]));
+        assert_eq!(of(""), Ok([None, None]));
+        assert_eq!(of("c=1").expect_err("unknown"), "there is no parameter `c`; this path takes `a`, `b`");
+        assert_eq!(of("a=1&a=1").expect_err("twice"), "the parameter `a` is given twice");
+        assert_eq!(detail(query("a=1").only([])), "there is no parameter `a`; this path takes none");
     }
 }

@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod outgoing;
 mod registered;
+pub mod text;
 
 pub use channel::{Capabilities, Channel, Future, Identity, Limits};
 pub use error::{ReceiveError, SendError};

@@ -52,7 +52,7 @@ const BOT: i64 = 110_201_543;
 /// The user name of the bot.
 const USERNAME: &str = "toolkit_test_bot";
 /// The longest time that a test waits for something that happens in any case. It is no measurement: a machine may be slow.
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A server of the Bot API. It stops when it is dropped.
 #[derive(Debug)]

@@ -166,7 +166,7 @@ async fn two_messages_at_once_to_a_chat_are_a_violation() {
 #[tokio::test]
 async fn a_limit_of_messages_is_one_of_each_chat() {
     let place = Place::new().await;
-    let hour = Duration::from_secs(3_600);
+    let hour = Duration::from_hours(1);
     place.telegram.limit_rate(2, hour);
     let group = Chat::supergroup(-1_001_234, "Family");
     place.telegram.join(&group);

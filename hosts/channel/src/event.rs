@@ -94,6 +94,7 @@ pub struct Sender {
 
 /// A message that was received.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Incoming {
     /// Its id, unique in the account: the same id is the same message. An edited one has an id of its own.
     pub external_id: String,

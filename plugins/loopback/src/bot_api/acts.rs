@@ -151,7 +151,7 @@ fn written(state: &mut State, chat: &Chat, message: UserMessage) -> (i64, Value)
     // In a topic, a message that replies to no other one replies to the one that created it.
     if let Some(replied) = reply_to.or(topic).and_then(|id| state.messages.get(&(chat.id, id))) {
         let mut replied = replied.clone();
-        // What it replies to is not repeated.
+        // The message that it replies to is not repeated.
         if let Some(replied) = replied.as_object_mut() {
             replied.shift_remove("reply_to_message");
         }

@@ -14,7 +14,7 @@ struct File {
     file_size: Option<u64>,
 }
 
-/// Gets the bytes of a file, of which it reads at most one more than `max`.
+/// Gets the bytes of a file, and keeps at most `max` of them in memory.
 pub(super) async fn fetch(bot: &Bot, media: &Media, max: u64) -> Result<Bytes, ReceiveError> {
     let payload = errors::json(&json!({ "file_id": media.reference }))?;
     let file = bot.call(&RECEIVING, "getFile", payload, bot.timeout()).await;

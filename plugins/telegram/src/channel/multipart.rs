@@ -45,7 +45,7 @@ impl Form {
     fn begin(&mut self, disposition: &str, media_type: Option<&str>) {
         let mut head = format!("--{}\r\ncontent-disposition: {disposition}\r\n", self.boundary);
         if let Some(media_type) = media_type {
-            head.push_str(&format!("content-type: {media_type}\r\n"));
+            head.extend(["content-type: ", media_type, "\r\n"]);
         }
         head.push_str("\r\n");
         self.bytes.extend_from_slice(head.as_bytes());

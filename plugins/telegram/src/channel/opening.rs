@@ -88,7 +88,7 @@ fn tokens(settings: &ChannelSettings) -> Result<Vec<(&str, String, &Secret)>, Op
 
 /// Each request needs it, and a request that cannot be built would look like one that may have been sent.
 fn check_base_url(base_url: &str) -> Result<(), OpenError> {
-    let url = reqwest::Url::parse(base_url).ok().filter(|url| url.has_host());
+    let url = reqwest::Url::parse(base_url).ok().filter(reqwest::Url::has_host);
     match url {
         Some(url) if url.username().is_empty() && url.password().is_none() => Ok(()),
         Some(_) => Err(OpenError("`baseUrl` has a user name or password: leave them out".to_owned())),

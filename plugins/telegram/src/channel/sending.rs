@@ -17,7 +17,7 @@ const MAX_PHOTO: usize = 10 << 20;
 type Fields = Map<String, Value>;
 
 /// The message that was sent.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 struct SentMessage {
     message_id: i64,
 }
@@ -118,8 +118,7 @@ fn id(of: &str, text: &str) -> Result<i64, SendError> {
 }
 
 async fn call<R: DeserializeOwned>(bot: &Bot, method: &str, fields: &Fields) -> Result<R, Failure> {
-    // A map of JSON values can always be written.
-    let payload = Payload::json(fields).expect("JSON");
+    let payload = Payload::json(fields).expect("a map of JSON values can be written");
     bot.call(&SENDING, method, payload, bot.timeout()).await
 }
 

@@ -21,6 +21,7 @@ pub(super) struct Update {
 
 /// A message.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "named as the platform names them")]
 pub(super) struct Message {
     pub(super) message_id: i64,
     pub(super) message_thread_id: Option<i64>,
@@ -114,6 +115,7 @@ pub(super) struct Photo {
 
 /// A file of any kind.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "named as the platform names them")]
 pub(super) struct File {
     pub(super) file_id: String,
     pub(super) file_name: Option<String>,

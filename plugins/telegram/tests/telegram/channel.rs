@@ -10,7 +10,7 @@ mod sending;
 use std::sync::Arc;
 use toolkit::config::{Configuration, LoadOptions};
 use toolkit_channel::{
-    Action, Batch, Channel, Conversation, Event, EventKind, Incoming, Outgoing, Receipt, SendError,
+    Accounts, Action, Batch, Channel, Conversation, Event, EventKind, Incoming, Outgoing, Receipt, SendError,
     registered,
 };
 use toolkit_loopback::bot_api::{Chat, FakeBotApi, User};
@@ -57,7 +57,7 @@ impl Place {
 }
 
 /// Opens the accounts of a configuration.
-fn opened(settings: &str) -> Result<Vec<(String, Arc<dyn Channel>)>, String> {
+fn opened(settings: &str) -> Result<Accounts, String> {
     let options = LoadOptions::new().set(format!("channels.telegram.telegram={settings}"));
     let configuration = Configuration::load(options).map_err(|error| error.to_string())?;
     let all = registered();

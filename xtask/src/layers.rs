@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["toolkit/core"],
     &["toolkit/dialects"],
     &["toolkit"],
-    &["models"],
+    &["models", "hosts/channel"],
     &[
         "builtin-tools",
         "hosts/agent",

@@ -94,6 +94,7 @@ pub struct Sender {
 
 /// A message that was received.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Incoming {
     /// Its id, unique in the account: the same id is the same message. An edited one has an id of its own.
     pub external_id: String,
@@ -115,6 +116,8 @@ pub struct Incoming {
     pub reply_to: Option<String>,
     /// True if it replies to a message of the account.
     pub replies_to_me: bool,
+    /// The part of another message that it quotes, which somebody else may have written. It is no part of the text.
+    pub quote: Option<String>,
     /// True if it names the account.
     pub mentions_me: bool,
     /// True if its text is somebody else's: forwarded, or sent by way of another bot.
@@ -143,6 +146,7 @@ impl Incoming {
             place: None,
             reply_to: None,
             replies_to_me: false,
+            quote: None,
             mentions_me: false,
             is_forwarded: false,
             is_edited: false,

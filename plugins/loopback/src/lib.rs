@@ -19,11 +19,13 @@
 
 #[cfg(target_os = "linux")]
 pub mod alone;
+pub mod bot_api;
 pub mod dns;
 
 use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -124,6 +126,25 @@ impl Loopback {
         address: SocketAddr,
         answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
     ) -> Self {
+        Self::start_with(address, move |request| Box::pin(std::future::ready(answer(&request)))).await
+    }
+
+    /// Begins to serve with answers that a function waits for. A client that disconnects ends the wait.
+    ///
+    /// # Panics
+    ///
+    /// When there is no port to listen on.
+    pub async fn start_async<F>(answer: impl Fn(Request) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        Self::start_with(([127, 0, 0, 1], 0).into(), move |request| Box::pin(answer(request))).await
+    }
+
+    async fn start_with(
+        address: SocketAddr,
+        answer: impl Fn(Request) -> Pending + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(address).await.expect("an address of this machine that is free");
         let address = listener.local_addr().expect("a listener has an address");
         let (came, requests) = watch::channel(Vec::new());
@@ -150,7 +171,10 @@ impl Loopback {
     }
 }
 
-type Answering = dyn Fn(&Request) -> Answer + Send + Sync;
+/// An answer that is being made.
+type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+type Answering = dyn Fn(Request) -> Pending + Send + Sync;
 
 async fn serve(listener: TcpListener, answering: Arc<Answering>, came: watch::Sender<Vec<Request>>) {
     let mut connections = JoinSet::new();
@@ -177,8 +201,18 @@ async fn connection(
 ) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     let request = read(&mut stream).await?;
-    let answer = answering(&request);
+    let mut answer = pin!(answering(request.clone()));
     came.send_modify(|requests| requests.push(request));
+    let answer = tokio::select! {
+        biased;
+        answer = &mut answer => answer,
+        more = stream.fill_buf() => {
+            if more?.is_empty() {
+                return Ok(());
+            }
+            answer.await
+        }
+    };
     match answer {
         Answer::Close => Ok(()),
         // Until the client disconnects.

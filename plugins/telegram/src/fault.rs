@@ -1,12 +1,10 @@
 //! Error messages of failed requests: whether the message was sent, and whether to retry.
 
-use serde::Deserialize;
+use crate::request::{ApiError, Failure};
 use std::time::Duration;
 use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_http::{Platform, PlatformFailure};
 
-/// Maximum number of characters quoted from Telegram's error.
-const LONGEST_DESCRIPTION: usize = 300;
 /// Advice if it is unknown whether the request took effect.
 const MAYBE: &str = "It may have been done anyway: check the chat, or ask, before you try again";
 
@@ -21,15 +19,16 @@ pub(crate) const PLATFORM: Platform = Platform {
     most: 1 << 20,
 };
 
-/// Hints for handling a failed request.
-#[derive(Default, Deserialize)]
-pub(crate) struct Parameters {
-    pub(crate) retry_after: Option<u64>,
-    pub(crate) migrate_to_chat_id: Option<i64>,
+/// Converts a failed request.
+pub(crate) fn of(failure: &Failure) -> ToolError {
+    match failure {
+        Failure::Unanswered { failure, .. } => of_request(failure),
+        Failure::Error(error) => of_api(error),
+    }
 }
 
 /// Converts a request without an answer that can be used.
-pub(crate) fn of_request(failure: &PlatformFailure) -> ToolError {
+fn of_request(failure: &PlatformFailure) -> ToolError {
     let kind = if failure.timed_out { ToolErrorKind::TimedOut } else { ToolErrorKind::Unavailable };
     let retry = match failure.retry {
         Some(Duration::ZERO) => Retry::Now,
@@ -40,14 +39,9 @@ pub(crate) fn of_request(failure: &PlatformFailure) -> ToolError {
 }
 
 /// Converts an error of the Bot API. Its codes are those of HTTP; only the text has the details.
-pub(crate) fn of_api(
-    code: i64,
-    description: &str,
-    parameters: &Parameters,
-    wait: Option<Duration>,
-) -> ToolError {
-    let said: String = escape_line(description).chars().take(LONGEST_DESCRIPTION).collect();
-    let said = if said.is_empty() { format!("error {code}") } else { said };
+fn of_api(error: &ApiError) -> ToolError {
+    let ApiError { code, description, parameters, wait } = error;
+    let (code, said) = (*code, error.said());
     if let Some(chat) = parameters.migrate_to_chat_id {
         let message = format!(
             "Telegram: {said}. The group has become a supergroup with another id. Nothing was done; call again with \

@@ -1,4 +1,30 @@
-//! Tools for conversations on Telegram, by its [Bot API](https://core.telegram.org/bots/api).
+//! Telegram, by its [Bot API](https://core.telegram.org/bots/api): a chat channel, and tools for conversations on it.
+//!
+//! # The channel
+//!
+//! The crate registers the platform `telegram` as a [channel](toolkit_channel): a gateway receives messages of its bots by long polling, and
+//! sends answers. Each account is a bot, with a token that the bot `BotFather` gave:
+//!
+//! ```json5
+//! {
+//!   channels: { telegram: { telegram: {
+//!     token: "${env:TELEGRAM_TOKEN}", // the account `default`; for several: accounts: { home: { token: … }, work: { token: … } }
+//!     baseUrl: "https://api.telegram.org", pollSeconds: 50, timeoutSeconds: 30, // as by default
+//!   } } },
+//! }
+//! ```
+//!
+//! * Texts, photos, stickers, voice notes, music, films, other files, places, edits, replies with quotes, presses of buttons, and posts in
+//!   channels are received. An update that cannot be read is left out and logged without its content, and blocks none behind it.
+//! * A message is marked as forwarded if a bot wrote it for the sender, too. It has no sender if it was written in the name of a group or channel.
+//! * A topic of a group is a thread. Groups that become supergroups are moved.
+//! * A file is sent as a photo, voice note, music or film only if Telegram takes its type as such, otherwise as any file. Replacing a text
+//!   removes its buttons.
+//! * Telegram has no keys for messages: one whose answer was lost is never sent again. A message that Telegram certainly does not have may be.
+//! * Limits: 4,096 UTF-16 units for a text, 1,024 for a caption, 12 options of a poll, 64 bytes for the data of a button, 50 MiB for a
+//!   file that is sent, 20 MiB for one that is fetched. A server of the Bot API in local mode, which gives paths of its own disk, is not supported.
+//!
+//! # The tools
 //!
 //! `telegram_send_poll` sends a poll or a quiz, `telegram_pin_message` pins a message. They are there in sessions of the channel
 //! `telegram` alone. A host needs `toolkit::link!(toolkit_telegram)` and the token of a bot:
@@ -31,10 +57,12 @@
 //! 1 MiB.
 
 mod api;
+mod channel;
 mod chat;
 mod fault;
 mod pin;
 mod poll;
+mod request;
 mod settings;
 
 pub use api::BotApi;

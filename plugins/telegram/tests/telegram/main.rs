@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod bench;
+mod channel;
 mod failures;
 mod limits;
 mod secrets;

@@ -92,14 +92,24 @@ fn deny(workspace: &Workspace) -> Result {
 /// other packages, the default features are those that are checked alone.
 const BY_DEFAULT: &[&str] = &["toolkit-cli", "lean"];
 
-/// Packages whose features are checked with those of the command: each of them has one there, and no other crate of the command turns on more
-/// of them.
-const WITH_COMMAND: &[&str] = &["toolkit-host"];
+/// The command. Its features are those of the host, and each compiles most crates anew: a change is checked with none and with the default ones,
+/// and `cargo xtask features` checks each.
+const COMMAND: &str = "toolkit-cli";
 
 /// Packages whose features are checked beside those of the others: about half of the work.
-const BESIDE: &[&str] = &["toolkit-cli", "toolkit-mcp"];
+const BESIDE: &[&str] = &["toolkit-host", "toolkit-mcp"];
 
-/// Checks each feature of each crate that is published, but [those of the host](WITH_COMMAND), alone and without dev-dependencies. Warnings are errors.
+/// `cargo xtask features`: checks each feature of the command alone.
+pub(crate) fn features_of_command(workspace: &Workspace) -> Result {
+    provision::ensure(workspace, provision::FOR_FEATURES)?;
+    let checks = workspace.root().join(CHECKS);
+    fs::create_dir_all(&checks)?;
+    let selection = [EACH_FEATURE, &["--package", COMMAND]].concat();
+    let copy = checks.join("sources");
+    without_warnings(check_features(workspace, &copy, &checks, &[&selection], &mut std::io::stderr())?)
+}
+
+/// Checks each feature of each crate that is published, but [those of the command](COMMAND), alone and without dev-dependencies. Warnings are errors.
 ///
 /// A feature changes the crates that all others are built on, so the compiler mostly has one crate to check, which is one thread. Two
 /// halves use two processors, each with build products and sources of its own.
@@ -119,14 +129,15 @@ fn features(workspace: &Workspace) -> Result {
     let packages = |option: &'static str, names: &[&'static str]| -> Vec<&'static str> {
         names.iter().flat_map(|name| [option, *name]).collect()
     };
-    let elsewhere = packages("--exclude", &[BESIDE, WITH_COMMAND].concat());
+    let elsewhere = packages("--exclude", &[BESIDE, &[COMMAND]].concat());
     let alone = [EACH_FEATURE, &["--workspace", "--ignore-private"], &elsewhere].concat();
     let alone_beside = [EACH_FEATURE, &packages("--package", BESIDE)].concat();
     let by_default = packages("--package", BY_DEFAULT);
+    let without = ["--no-default-features", "--package", COMMAND];
     let mut output = Vec::new();
     let (here, there) = thread::scope(|scope| {
         let there = scope.spawn(|| {
-            let selections = [&alone_beside[..], &by_default];
+            let selections = [&alone_beside[..], &by_default, &without];
             let copy = beside.join("sources");
             check_features(workspace, &copy, &beside, &selections, &mut output)
                 .map_err(|error| error.to_string())
@@ -136,7 +147,10 @@ fn features(workspace: &Workspace) -> Result {
         (here, there.join().unwrap_or_else(|_| Err("the check of features panicked".to_owned())))
     });
     std::io::stderr().write_all(&output)?;
-    let warnings = here? + there?;
+    without_warnings(here? + there?)
+}
+
+fn without_warnings(warnings: usize) -> Result {
     if warnings > 0 {
         return Err(format!("a feature alone compiles with warnings: {warnings} in the output above").into());
     }

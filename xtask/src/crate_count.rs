@@ -9,7 +9,7 @@ const LIMITS: &[Limit] = &[
     Limit { package: "agent-toolkit", features: "--no-default-features", crates: 43 },
     Limit { package: "agent-toolkit", features: "--features=default", crates: 65 },
     Limit { package: "toolkit-mcp", features: "--no-default-features", crates: 125 },
-    Limit { package: "toolkit-cli", features: "--features=default", crates: 406 },
+    Limit { package: "toolkit-cli", features: "--features=default", crates: 410 },
 ];
 
 struct Limit {

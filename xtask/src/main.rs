@@ -68,6 +68,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         run: |workspace, args| no_arguments(args).and_then(|()| ci::checks(workspace)),
     },
     Subcommand {
+        name: "features",
+        arguments: "",
+        summary: "check each feature of the command alone, which `checks` leaves out",
+        run: |workspace, args| no_arguments(args).and_then(|()| ci::features_of_command(workspace)),
+    },
+    Subcommand {
         name: "tidy",
         arguments: "",
         summary: "check the conventions that no compiler lint knows",

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::error::{ReceiveError, SendError};
 use crate::event::{Batch, Conversation, Media};
 use crate::outgoing::{Outgoing, Receipt};
+use crate::text::{Markup, Style, Unit};
 
 /// The future of an operation of a channel.
 pub type Future<'a, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
@@ -22,7 +23,7 @@ pub struct Identity {
     pub name: String,
 }
 
-/// What a platform can do.
+/// The abilities of a platform.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -78,11 +79,16 @@ impl Limits {
 
 /// One account on a platform. Each operation bounds its own time; a future that is dropped ends what it does.
 pub trait Channel: Send + Sync + 'static {
-    /// What it can do.
+    /// The abilities of its platform.
     fn capabilities(&self) -> Capabilities;
 
     /// Its limits.
     fn limits(&self) -> Limits;
+
+    /// The form of its texts. The maximum is that of [`limits`](Self::limits).
+    fn style(&self) -> Style {
+        Style { markup: Markup::Plain, unit: Unit::Chars, max: self.limits().text }
+    }
 
     /// Asks the platform who the account is.
     fn identify(&self) -> Future<'_, Result<Identity, ReceiveError>>;

@@ -1,4 +1,7 @@
-//! What a platform hands over.
+//! The events that a platform hands over.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +17,11 @@ pub struct Batch {
 pub struct Event {
     /// The offset to continue from, once this event is stored. It is stored in the same transaction.
     pub offset: String,
-    /// What happened.
+    /// The thing that happened.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -79,6 +82,62 @@ impl Conversation {
         self.thread = thread.into();
         self
     }
+}
+
+/// Written as `direct/123`, or `group/-100/7` with a thread; in peers and threads `%` and `/` are percent-encoded.
+impl fmt::Display for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ConversationKind::Direct => "direct",
+            ConversationKind::Group => "group",
+            ConversationKind::Channel => "channel",
+        };
+        write!(f, "{kind}/{}", encoded(&self.peer))?;
+        match &self.thread {
+            Some(thread) => write!(f, "/{}", encoded(thread)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A text that names no conversation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` names no conversation: one is `direct/PEER`, `group/PEER` or `channel/PEER`, with `/THREAD` if it has threads"
+)]
+pub struct ConversationError(String);
+
+impl FromStr for Conversation {
+    type Err = ConversationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ConversationError(text.escape_debug().to_string());
+        let mut steps = text.split('/');
+        let kind = match steps.next() {
+            Some("direct") => ConversationKind::Direct,
+            Some("group") => ConversationKind::Group,
+            Some("channel") => ConversationKind::Channel,
+            _ => return Err(error()),
+        };
+        let mut step =
+            || steps.next().map(|step| decoded(step).filter(|step| !step.is_empty()).ok_or_else(error));
+        let peer = step().ok_or_else(error)??;
+        let thread = step().transpose()?;
+        if steps.next().is_some() {
+            return Err(error());
+        }
+        Ok(Self { kind, peer, thread })
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.replace('%', "%25").replace('/', "%2F")
+}
+
+fn decoded(step: &str) -> Option<String> {
+    let text = step.replace("%2F", "/").replace("%25", "%");
+    // Each conversation has one form.
+    (encoded(&text) == step).then_some(text)
 }
 
 /// Somebody who wrote or pressed.
@@ -211,4 +270,30 @@ pub struct Press {
     pub message_id: String,
     /// The button's data, as it was [sent](crate::Button::data). Clients can send any text.
     pub data: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_read_as_it_is_written() {
+        for peer in ["1", "-100", "a/b", "%2F", "50%", "%252F"] {
+            for kind in [ConversationKind::Direct, ConversationKind::Group, ConversationKind::Channel] {
+                for thread in [None, Some("7".to_owned()), Some("x/%".to_owned())] {
+                    let conversation = Conversation::new(kind, peer).with_thread(thread);
+                    assert_eq!(conversation.to_string().parse(), Ok(conversation.clone()), "{conversation}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_name_none() {
+        for text in
+            ["", "direct", "direct/", "person/1", "direct/1/", "direct/1/2/3", "direct/50%", "direct/a%2fb"]
+        {
+            text.parse::<Conversation>().expect_err(text);
+        }
+    }
 }

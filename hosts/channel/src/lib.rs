@@ -18,11 +18,14 @@ pub mod text;
 
 pub use channel::{Capabilities, Channel, Future, Identity, Limits};
 pub use error::{ReceiveError, SendError};
-pub use event::{Batch, Conversation, ConversationKind, Event, EventKind, Incoming, Media, MediaKind, Place, Press, Sender};
+pub use event::{
+    Batch, Conversation, ConversationError, ConversationKind, Event, EventKind, Incoming, Media, MediaKind,
+    Place, Press, Sender,
+};
 pub use outgoing::{Action, Button, Outgoing, OutgoingMedia, Receipt};
-pub use registered::{Account, Accounts, OpenError, Registered, registered};
 #[doc(hidden)]
 pub use registered::open_each;
+pub use registered::{Account, Accounts, OpenError, Registered, registered};
 
 #[doc(hidden)]
 pub use toolkit;

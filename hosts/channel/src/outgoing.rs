@@ -1,4 +1,4 @@
-//! What is handed to a platform.
+//! The parts that are handed to a platform.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Outgoing {
     pub conversation: Conversation,
     /// A key under which a platform that has such keys sends it once.
     pub key: String,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The message that it replies to.
     pub reply_to: Option<String>,
@@ -20,7 +20,7 @@ pub struct Outgoing {
     pub silent: bool,
 }
 
-/// What is done in a conversation.
+/// An action in a conversation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
@@ -72,7 +72,7 @@ pub enum Action {
 pub struct Button {
     /// Its text.
     pub text: String,
-    /// What comes back when it is pressed: at most [`Limits::button_data`](crate::Limits::button_data) bytes.
+    /// The data that comes back when it is pressed: at most [`Limits::button_data`](crate::Limits::button_data) bytes.
     pub data: String,
 }
 
@@ -93,7 +93,7 @@ pub struct OutgoingMedia {
     pub caption_markup: Option<String>,
 }
 
-/// What arrived.
+/// The receipt of a part that arrived.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Receipt {
     /// The platform's id of the message, if it has one.

@@ -25,7 +25,10 @@ pub struct Account {
 
 impl fmt::Debug for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Account").field("channel", &self.channel).field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Account")
+            .field("channel", &self.channel)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,7 +82,11 @@ pub fn open_each<T: toolkit::ToolArg>(
         }
         let settings = settings.map_err(|error| at(error.to_string()))?;
         let opened = open(&settings).map_err(|error| at(error.0))?;
-        accounts.extend(opened.into_iter().map(|(id, account)| Account { channel: channel.clone(), id, account }));
+        accounts.extend(opened.into_iter().map(|(id, account)| Account {
+            channel: channel.clone(),
+            id,
+            account,
+        }));
     }
     Ok(accounts)
 }
@@ -91,7 +98,9 @@ pub fn open_each<T: toolkit::ToolArg>(
 #[macro_export]
 macro_rules! channel {
     (platform: $platform:literal, settings: $settings:ty, open: $open:path $(,)?) => {
-        $crate::toolkit::config_section!($crate::toolkit::config::ConfigSection::of_channels::<$settings>($platform));
+        $crate::toolkit::config_section!($crate::toolkit::config::ConfigSection::of_channels::<$settings>(
+            $platform
+        ));
         $crate::toolkit::__private::inventory::submit! {
             $crate::Registered {
                 platform: $platform,

@@ -1,6 +1,6 @@
 //! Turns an agent's answer, which is Markdown, into parts that a platform takes.
 //!
-//! [`split`] reads CommonMark with the tables, task lists, strikethrough and footnotes of GitHub, and returns [`Part`]s. Each has the text
+//! [`split`] reads `CommonMark` with the tables, task lists, strikethrough and footnotes of GitHub, and returns [`Part`]s. Each has the text
 //! that a person reads, and the same text in the platform's markup. Both have the same division, so a part whose markup a platform refuses
 //! is sent as its [`plain`](Part::plain) text, and no other part changes.
 //!

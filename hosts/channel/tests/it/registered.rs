@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolkit::config::{Configuration, LoadOptions};
 use toolkit_channel::{
-    Accounts, Batch, Capabilities, Channel, Future, Identity, Limits, Media, OpenError, Outgoing, ReceiveError,
-    Receipt, SendError, registered,
+    Accounts, Batch, Capabilities, Channel, Future, Identity, Limits, Media, OpenError, Outgoing, Receipt,
+    ReceiveError, SendError, registered,
 };
 
 /// Settings of a post office.
@@ -61,8 +61,9 @@ toolkit_channel::channel! {
     open: open,
 }
 
-fn opened(json5: &str) -> Result<Vec<(String, String)>, String> {
-    let configuration = Configuration::load(LoadOptions::new().text("test", json5)).map_err(|error| error.to_string())?;
+fn opened(setting: &str) -> Result<Vec<(String, String)>, String> {
+    let configuration =
+        Configuration::load(LoadOptions::new().set(setting)).map_err(|error| error.to_string())?;
     let all = registered();
     let [post] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(post.platform, "post");
@@ -73,18 +74,18 @@ fn opened(json5: &str) -> Result<Vec<(String, String)>, String> {
 #[test]
 fn the_accounts_of_a_configuration_are_opened() {
     let pair = |id: &str| ("post".to_owned(), id.to_owned());
-    assert_eq!(opened("{ channels: { post: { post: { boxes: ['a', 'b'] } } } }"), Ok(vec![pair("a"), pair("b")]));
-    assert_eq!(opened("{}"), Ok(Vec::new()));
+    assert_eq!(opened("channels.post.post={ boxes: ['a', 'b'] }"), Ok(vec![pair("a"), pair("b")]));
+    assert_eq!(opened("channels={}"), Ok(Vec::new()));
 }
 
 #[test]
 fn wrong_settings_are_refused_with_their_place() {
-    for (json5, expected) in [
-        ("{ channels: { post: { post: { boxes: [''] } } } }", "channels.post.post: a box has no name"),
-        ("{ channels: { mail: { post: { boxes: ['a'] } } } }", "move this to `channels.post.post`"),
-        ("{ channels: { post: { post: { boxes: 5 } } } }", "boxes"),
+    for (setting, expected) in [
+        ("channels.post.post={ boxes: [''] }", "channels.post.post: a box has no name"),
+        ("channels.mail.post={ boxes: ['a'] }", "move this to `channels.post.post`"),
+        ("channels.post.post={ boxes: 5 }", "boxes"),
     ] {
-        let error = opened(json5).expect_err("is wrong");
+        let error = opened(setting).expect_err("is wrong");
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -22,14 +22,17 @@ pub(super) fn families() -> Vec<String> {
         format!("a{}b", "&nbsp;".repeat(5000)),
         format!("```\na{}b\n```", "\n".repeat(5000)),
         format!("```\n{}b\n```", " ".repeat(5000)),
-        (0..120).map(|n| format!("- item {n} with **bold** and `code`\n")).collect(),
-        (0..100).map(|n| format!("[link {n}](https://example.com/{n}/{}) ", "p&".repeat(90))).collect(),
-        (0..300).map(|n| format!("**b{n}** *i{n}* ")).collect(),
-        (0..60)
-            .map(|n| format!("Paragraph {n} has a sentence. And one more, which is longer!\n\n"))
-            .collect(),
+        numbered(120, |n| format!("- item {n} with **bold** and `code`\n")),
+        numbered(100, |n| format!("[link {n}](https://example.com/{n}/{}) ", "p&".repeat(90))),
+        numbered(300, |n| format!("**b{n}** *i{n}* ")),
+        numbered(60, |n| format!("Paragraph {n} has a sentence. And one more, which is longer!\n\n")),
         format!("| a | b |\n|---|---|\n{}", "| some cell | another & cell |\n".repeat(200)),
         "&<>\"".repeat(2000),
         "a ".repeat(30) + &"*".repeat(200) + " b",
     ]
+}
+
+/// Returns the texts of the numbers below a count, one after another.
+fn numbered(count: usize, text: impl Fn(usize) -> String) -> String {
+    (0..count).map(text).collect::<Vec<_>>().concat()
 }

@@ -106,9 +106,7 @@ fn tables_are_aligned() {
         ("| 名前 | b |\n|---|---|\n| a | c |", "<pre>名前 | b\n-----+--\na    | c</pre>"),
         (
             "| a | b |\n|-|-|\n| [x](https://y.z) | [https://y.z](https://y.z) |",
-            concat!(
-                "<pre>a               | b\n----------------+------------\nx (https://y.z) | https://y.z</pre>"
-            ),
+            "<pre>a               | b\n----------------+------------\nx (https://y.z) | https://y.z</pre>",
         ),
         ("x\n\n| a |\n|---|\n\ny", "x\n\n<pre>a\n-</pre>\n\ny"),
     ]);
@@ -143,7 +141,7 @@ fn links_have_safe_destinations_or_are_text() {
         ("[](https://b.c)", "<a href=\"https://b.c\">https://b.c</a>"),
         (
             "![a](https://b.c) ![](https://d.e) ![f](g.png)",
-            concat!("<a href=\"https://b.c\">a</a> <a href=\"https://d.e\">https://d.e</a> f (g.png)"),
+            "<a href=\"https://b.c\">a</a> <a href=\"https://d.e\">https://d.e</a> f (g.png)",
         ),
         ("[![a](https://b.c)](https://d.e)", "<a href=\"https://d.e\">a</a>"),
         ("[a](http://x)[b](http://x)", "<a href=\"http://x\">a</a><a href=\"http://x\">b</a>"),

@@ -14,6 +14,7 @@
 //! | `canvas` | [`canvas`](canvas::canvas()) |
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `media` | [`image`](media::image()), [`tts`](media::tts()), [`transcribe`](media::transcribe()) |
+//! | `messaging` | [`message`](messaging::message()), hidden where the host has no [`MessageService`](messaging::MessageService) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //! | `browser` | [`browser`](browser::browser()) |
 //! | `nodes` | [`nodes`](nodes::nodes()), hidden where the host has no [`NodeService`](nodes::NodeService) |
@@ -45,8 +46,8 @@
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
 //! plugin can have one as its id. That holds for tools that are switched off too: `agents_list`, `apply_patch`, `bash`, `browser`, `canvas`, `cron`,
-//! `edit`, `exec`, `gateway`, `glob`, `grep`, `image`, `nodes`, `process`, `read`, `session_status`, `sessions_history`, `sessions_list`, `sessions_send`,
-//! `sessions_spawn`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for planned tools: `delegate`, `message`.
+//! `edit`, `exec`, `gateway`, `glob`, `grep`, `image`, `message`, `nodes`, `process`, `read`, `session_status`, `sessions_history`, `sessions_list`, `sessions_send`,
+//! `sessions_spawn`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for a planned tool: `delegate`.
 //! A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
@@ -61,6 +62,8 @@ pub mod config;
 pub mod fs;
 #[cfg(feature = "media")]
 pub mod media;
+#[cfg(feature = "messaging")]
+pub mod messaging;
 #[cfg(feature = "nodes")]
 pub mod nodes;
 #[cfg(feature = "runtime")]
@@ -92,6 +95,7 @@ mod steps;
     feature = "canvas",
     feature = "fs",
     feature = "media",
+    feature = "messaging",
     feature = "nodes",
     feature = "runtime",
     feature = "sessions",

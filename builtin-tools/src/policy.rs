@@ -20,5 +20,5 @@ toolkit::policy_data! {
     ],
     aliases: [("bash", "exec"), ("shell", "exec"), ("apply-patch", "apply_patch")],
     names: [],
-    planned: ["delegate", "message"],
+    planned: ["delegate"],
 }

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod document;
+#[cfg(feature = "messaging")]
+mod messages;
 #[cfg(feature = "sessions")]
 mod sessions;
 mod tools;
@@ -94,6 +96,10 @@ impl House {
         #[cfg(feature = "sessions")]
         let builder = builder.shared_service::<dyn builtin_tools::sessions::SessionService>(
             std::sync::Arc::new(sessions::NoSessions),
+        );
+        #[cfg(feature = "messaging")]
+        let builder = builder.shared_service::<dyn builtin_tools::messaging::MessageService>(
+            std::sync::Arc::new(messages::NoMessages),
         );
         let builder = tools::others().into_iter().fold(builder, toolkit::Builder::tool);
         let builder = approver.into_iter().fold(builder, toolkit::Builder::approver);

@@ -92,8 +92,10 @@ async fn agents_list() {}
 
 /// Sends a message.
 #[tool(group = "messaging", asks)]
-async fn message(ctx: &ToolContext, target: String) -> Result<(), ToolError> {
-    ctx.ask(Ask::new("message", format!("write to {target}")).with_pattern(target)).await
+async fn message(ctx: &ToolContext, target: String, message: String) -> Result<(), ToolError> {
+    let _ = message;
+    ctx.ask(Ask::new("message", format!("write to {target}")).with_pattern(format!("telegram:{target}")))
+        .await
 }
 
 /// Those that no core crate brings.
@@ -121,7 +123,7 @@ pub(crate) fn arguments(tool: &str, argument: &str) -> Value {
         "web_fetch" => json!({ "url": argument }),
         "browser" => json!({ "action": "navigate", "url": argument }),
         "web_search" => json!({ "query": "weather" }),
-        "message" => json!({ "target": argument }),
+        "message" => json!({ "target": argument, "message": "Hello." }),
         #[cfg(feature = "sessions")]
         "sessions_history" => json!({ "sessionKey": "agent:main:main" }),
         #[cfg(feature = "sessions")]

@@ -17,6 +17,7 @@ mod in_place;
 mod lint;
 mod listing;
 mod media;
+mod message;
 mod nodes;
 mod own_paths;
 mod patch_asked;

@@ -42,7 +42,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         toolkit.unregister("files__exec").expect("it is there");
     }
     // A name that is planned is nobody's, under any source: what is configured of it must mean the same later.
-    for (name, source) in [("message", Source::Runtime), ("delegate", Source::mcp("files"))] {
+    for (name, source) in [("delegate", Source::Runtime), ("delegate", Source::mcp("files"))] {
         let error = toolkit.register(tool(name, &source)).expect_err("it is planned");
         assert!(matches!(error, RegisterError::Planned { .. }), "{error}");
         assert!(
@@ -54,7 +54,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
 
 #[test]
 fn what_is_not_linked_is_not_there_whatever_the_rules_say() {
-    let toolkit = Toolkit::builder().leave_out_incomplete().build().expect("a toolkit");
+    let toolkit = Toolkit::empty().build().expect("a toolkit");
     let explained = toolkit.explain(&Caller::new(), "message").expect("the name is known");
     assert!(explained.denied_by().is_none());
     assert!(!explained.exists && !explained.present, "{explained:?}");

@@ -108,15 +108,17 @@ impl<B: Body + Unpin, V: Unpin> Body for Holding<B, V> {
 mod tests {
     use super::*;
 
+    struct Owned(std::sync::Arc<Vec<u8>>);
+
+    impl AsRef<[u8]> for Owned {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+
     #[tokio::test]
     async fn a_body_in_pieces_has_a_length_and_keeps_the_owner_of_its_bytes_to_the_last_piece() {
         let owner = std::sync::Arc::new(vec![7; 2 * PIECE + 1]);
-        struct Owned(std::sync::Arc<Vec<u8>>);
-        impl AsRef<[u8]> for Owned {
-            fn as_ref(&self) -> &[u8] {
-                &self.0
-            }
-        }
         let mut body = in_pieces(Bytes::from_owner(Owned(std::sync::Arc::clone(&owner))));
         assert_eq!(body.size_hint().exact(), Some(owner.len() as u64));
         let mut lengths = Vec::new();

@@ -191,7 +191,9 @@ fn digest_sorted(value: &Value, digest: &mut Sha256) {
         }
         Value::Array(items) => {
             digest.update(b"[");
-            items.iter().for_each(|item| digest_sorted(item, digest));
+            for item in items {
+                digest_sorted(item, digest);
+            }
             digest.update(b"]");
         }
         Value::String(text) => {

@@ -123,7 +123,7 @@ async fn a_connection_whose_client_reads_nothing_ends() {
     let told = Arc::clone(&gone);
     let large = move || {
         let body = Body::from_stream(futures_util::stream::repeat_with(|| {
-            Ok::<_, Infallible>(Bytes::from_static(&[7; 64 << 10]))
+            Ok::<_, Infallible>(Bytes::from(vec![7; 64 << 10]))
         }));
         std::future::ready(Response::new(body.holding(Gone(Arc::clone(&told)))))
     };

@@ -17,7 +17,7 @@ fn names_files() -> Tool {
     .unwrap()
 }
 
-async fn server(workspace: &Path) -> Server {
+pub(crate) async fn server(workspace: &Path) -> Server {
     let toolkit = Toolkit::empty().tool(names_files()).default_workspace(workspace).build().unwrap();
     Server::start(toolkit).await
 }

@@ -5,6 +5,7 @@ mod backups;
 mod log;
 mod nodes;
 mod operate;
+mod people;
 mod reach;
 mod serve;
 mod tokens;
@@ -24,6 +25,7 @@ pub(crate) enum GatewayRequest {
     Operate(operate::OperateRequest),
     Asks(asks::AsksRequest),
     Nodes(nodes::NodesRequest),
+    People(people::PeopleRequest),
     Token(tokens::TokenRequest),
     Backup(backups::BackupRequest),
     Unit(unit::UnitRequest),
@@ -38,6 +40,7 @@ pub(crate) fn command() -> Command {
         .subcommands(operate::commands())
         .subcommands(asks::commands())
         .subcommand(nodes::command())
+        .subcommands(people::commands())
         .subcommand(tokens::command())
         .subcommands(backups::commands())
         .subcommands(unit::commands())
@@ -50,6 +53,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<GatewayRequest, Stop> 
     Ok(match name.as_str() {
         "asks" | "approve" | "deny" => GatewayRequest::Asks(asks::request(&name, &mut matches)?),
         "nodes" => GatewayRequest::Nodes(nodes::request(&mut matches)?),
+        "pair" | "people" | "channels" => GatewayRequest::People(people::request(&name, &mut matches)?),
         "token" => GatewayRequest::Token(tokens::request(&mut matches)?),
         "backup" | "restore" => GatewayRequest::Backup(backups::request(&name, &mut matches)?),
         "install" | "uninstall" => GatewayRequest::Unit(unit::request(&name, &mut matches)),
@@ -64,6 +68,7 @@ impl RunAtOnce for GatewayRequest {
             Self::Operate(request) => operate::run(request, &start, console),
             Self::Asks(request) => asks::run(request, &start, console),
             Self::Nodes(request) => nodes::run(request, &start, console),
+            Self::People(request) => people::run(request, &start, console),
             Self::Token(request) => tokens::run(request, &start, console),
             Self::Backup(request) => backups::run(request, &start, console),
             Self::Unit(request) => unit::run(*request, &start, console),

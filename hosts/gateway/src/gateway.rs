@@ -29,14 +29,17 @@ use toolkit::config::{Configuration, LoadOptions};
 use toolkit_host::{Host, HostBuilder, transcripts_of};
 use toolkit_serve::axum::Router;
 
+use toolkit_channel::Account;
+
 use crate::address_file::AddressFile;
+use crate::channels::{self, AccountSender, AtWork, ChannelMessages, ChannelSettings, Workspaces};
 use crate::http::{self, About, HttpState, ToolRoutes};
 use crate::measured::Measured;
 use crate::settings::{GatewaySettings, SessionSettings};
 use crate::store::{SessionRecord, Store, StoreOptions};
 use crate::{
-    Agents as _, ClientLimits, Clients, Clock, LocalChannel, Nodes, Outbox, People, Questions, Schedules,
-    SendChannel, SessionTools, Sessions, SessionsOptions,
+    Agents as _, Channels, ClientLimits, Clients, Clock, LocalChannel, Nodes, Outbox, People, Questions,
+    Schedules, SendChannel, SessionTools, Sessions, SessionsOptions,
 };
 use agents::ConfiguredAgents;
 use directory::HostDirectory;
@@ -60,6 +63,8 @@ pub struct GatewayOptions {
     pub version: String,
     /// Channels besides `local`.
     pub channels: Vec<Arc<dyn SendChannel>>,
+    /// Accounts of chat channels, besides those of the configuration.
+    pub accounts: Vec<Account>,
     /// The clock, in place of the system's.
     pub clock: Option<Clock>,
     /// The limits of clients and of their sockets.
@@ -96,6 +101,13 @@ impl GatewayOptions {
         Self { clients, ..self }
     }
 
+    /// Adds an account of a chat channel.
+    #[must_use]
+    pub fn account(mut self, account: Account) -> Self {
+        self.accounts.push(account);
+        self
+    }
+
     /// Adds a channel.
     #[must_use]
     pub fn channel(mut self, channel: impl SendChannel) -> Self {
@@ -118,6 +130,7 @@ pub struct Gateway {
     host: Arc<Host>,
     state: HttpState,
     schedules: Schedules,
+    channels: Channels,
     outbox: Outbox,
     address: SocketAddr,
     local_address: SocketAddr,
@@ -153,15 +166,20 @@ impl Gateway {
         let listen_on = options.address.unwrap_or(settings.address);
         listening::check(listen_on, &settings)?;
         let sessions_settings = SessionSettings::of(&first);
+        let mut accounts = channels::open(&first).map_err(|error| GatewayError::Channel(error.0))?;
+        accounts.extend(options.accounts.iter().cloned());
         let load = if settings.uncontained_commands { load } else { contained(load) };
         let budgets = budgets::of(&first)?;
-        let mut store_options = StoreOptions::new().with_max_queued(sessions_settings.max_queued);
+        let mut store_options = StoreOptions::new()
+            .with_max_queued(sessions_settings.max_queued)
+            .with_parts(channels::parts_of(&accounts));
         if let Some(clock) = &options.clock {
             store_options = store_options.with_clock(clock.clone());
         }
         let store = Store::open(&data_dir, store_options).await.map_err(GatewayError::Store)?;
         store.set_budgets(budgets);
-        let started = Self::start_on(store.clone(), load, host, options, (listen_on, settings)).await;
+        let started =
+            Self::start_on(store.clone(), load, host, options, (listen_on, settings, accounts)).await;
         if started.is_err() {
             // The directory is free for another try.
             store.close().await;
@@ -174,7 +192,7 @@ impl Gateway {
         load: LoadOptions,
         host: impl FnOnce(LoadOptions) -> HostBuilder,
         options: GatewayOptions,
-        (listen_on, first_settings): (SocketAddr, GatewaySettings),
+        (listen_on, first_settings, accounts): (SocketAddr, GatewaySettings, Vec<Account>),
     ) -> Result<Self, GatewayError> {
         let data_dir = load.data_dir_path().ok_or(GatewayError::NoDataDirectory)?.to_owned();
         // Before anything runs: where the port is taken, nothing has begun.
@@ -186,11 +204,13 @@ impl Gateway {
         store.settle_open_requests().await.map_err(GatewayError::Store)?;
         let transcripts = transcripts_of(&data_dir);
         let questions = Questions::new(store.clone(), transcripts.clone());
-        let (shutdown, stop_asked, restart_asked) =
-            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let [shutdown, stop_asked, restart_asked] = [(); 3].map(|()| CancellationToken::new());
         let session_tools = SessionTools::new(store.clone(), transcripts.clone());
         let clients = Clients::new(store.clone(), options.clients);
         let nodes = Nodes::open(store.clone(), &data_dir).await.map_err(GatewayError::Key)?;
+        // Without an account there is nobody to write to.
+        let messages =
+            (!accounts.is_empty()).then(|| ChannelMessages::new(store.clone(), accounts.clone(), &data_dir));
         let state = Arc::default();
         let owners_tools = OwnersTools::default();
         let services = Services {
@@ -200,6 +220,7 @@ impl Gateway {
             clients: clients.clone(),
             owners_tools: owners_tools.clone(),
             nodes: nodes.clone(),
+            messages: messages.clone(),
             process: Process::new(store.clone(), Arc::clone(&state), restart_asked.clone()),
             state,
         };
@@ -207,24 +228,23 @@ impl Gateway {
         let measured = Measured::calls_of(host.toolkit());
         let state = services.state;
         let settings = GatewaySettings::of(&host.configuration());
-        let of_sessions = SessionSettings::of(&host.configuration());
 
         let people = People::open(store.clone(), &settings.agent).await?;
         let expiring = people.clone();
-        let mut channels = options.channels;
-        channels.push(Arc::new(LocalChannel));
-        let outbox = Outbox::start(store.clone(), channels).await.map_err(GatewayError::Store)?;
+        let senders = senders(options.channels, &accounts, &data_dir);
+        let outbox = Outbox::start(store.clone(), senders).await.map_err(GatewayError::Store)?;
         questions.begin().await.map_err(GatewayError::Store)?;
         // From here on runs go on: nothing that follows fails, but for the schedules.
         let agents = Arc::new(ConfiguredAgents::new(
             Arc::clone(&host),
+            store.clone(),
             data_dir.clone(),
             (session_tools.clone(), owners_tools.clone()),
-            store.clock().now(),
         ));
         let of_agents = Arc::clone(&agents);
         let of_agents = move |session: &SessionRecord| of_agents.agent(session);
-        let sessions = Sessions::start(store.clone(), of_agents, sessions_options(&of_sessions)).await;
+        let options_of_sessions = sessions_options(&SessionSettings::of(&host.configuration()));
+        let sessions = Sessions::start(store.clone(), of_agents, options_of_sessions).await;
         let sessions = sessions.map_err(GatewayError::Store)?;
         questions.give_slots_of(&sessions);
         session_tools.begin(&sessions, HostDirectory::new(&host));
@@ -240,6 +260,13 @@ impl Gateway {
             }
         };
 
+        let of_channels = AtWork {
+            sessions: sessions.clone(),
+            questions: questions.clone(),
+            workspaces: Arc::clone(&agents_of_tools) as Arc<dyn Workspaces>,
+            settings: settings_of_channels(Arc::clone(&host)),
+        };
+        let connected = begin_channels(&store, accounts, &of_channels, messages.as_ref());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone())
             .with_proxies(settings.proxies.clone());
@@ -254,18 +281,14 @@ impl Gateway {
             clients: clients.clone(),
             measured,
         };
-        let more = Router::new()
-            .merge(http::asks(http_state.clone(), questions))
-            .merge(http::clients_and_nodes(http_state.clone(), clients, nodes.clone()))
-            .merge(http::nodes(nodes))
-            .merge(http::tools(http_state.clone(), tool_routes))
-            .merge(http::operation(http_state.clone(), stop_asked.clone()));
+        let more = routes(&http_state, questions, &connected, (clients, nodes), tool_routes, &stop_asked);
         let service = service(&http_state, more, &settings, address);
         let serving = listening.serve(service, shutdown.clone());
         Ok(Self {
             host,
             state: http_state,
             schedules,
+            channels: connected,
             outbox,
             address,
             local_address,
@@ -330,6 +353,7 @@ impl Gateway {
     ///
     /// The store could not note that the stop was planned; everything was closed all the same.
     pub async fn stop(self, within: Duration) -> Result<bool, GatewayError> {
+        self.channels.stop(within).await;
         self.schedules.stop(within).await;
         let planned = self.state.sessions().stop(within).await;
         self.outbox.stop(SHUTDOWN).await;
@@ -381,6 +405,58 @@ fn hosts(settings: &GatewaySettings, address: SocketAddr) -> Vec<String> {
 /// Has commands run in the sandbox or not at all, whatever the configuration says: it hides the data directory from them.
 fn contained(load: LoadOptions) -> LoadOptions {
     load.set("tools.exec.enableSandbox=true").set("tools.exec.sandbox=required")
+}
+
+/// The routes besides those of [`service`](http::service).
+fn routes(
+    state: &HttpState,
+    questions: Questions,
+    channels: &Channels,
+    (clients, nodes): (Clients, Nodes),
+    tools: ToolRoutes,
+    stop_asked: &CancellationToken,
+) -> Router {
+    Router::new()
+        .merge(http::asks(state.clone(), questions))
+        .merge(http::channels(state.clone(), channels.clone()))
+        .merge(http::clients_and_nodes(state.clone(), clients, nodes.clone()))
+        .merge(http::nodes(nodes))
+        .merge(http::tools(state.clone(), tools))
+        .merge(http::operation(state.clone(), stop_asked.clone()))
+}
+
+/// All that sends: further channels, the gateway's own one, and the accounts.
+fn senders(
+    mut channels: Vec<Arc<dyn SendChannel>>,
+    accounts: &[Account],
+    data_dir: &Path,
+) -> Vec<Arc<dyn SendChannel>> {
+    channels.push(Arc::new(LocalChannel));
+    for account in accounts {
+        channels.push(Arc::new(AccountSender::new(account, data_dir)));
+    }
+    channels
+}
+
+/// Lets accounts receive, and tools send through them.
+fn begin_channels(
+    store: &Store,
+    accounts: Vec<Account>,
+    at_work: &AtWork,
+    messages: Option<&ChannelMessages>,
+) -> Channels {
+    if let Some(messages) = messages {
+        messages.begin(Arc::clone(&at_work.settings));
+    }
+    Channels::begin(store.clone(), accounts, at_work)
+}
+
+/// Reads what the configuration of now says about channels.
+fn settings_of_channels(host: Arc<Host>) -> Arc<dyn Fn() -> ChannelSettings + Send + Sync> {
+    Arc::new(move || {
+        let GatewaySettings { agent, groups, .. } = GatewaySettings::of(&host.configuration());
+        ChannelSettings { agent, groups }
+    })
 }
 
 /// Uses the configuration of now.

@@ -39,6 +39,7 @@ mod body;
 mod budgets;
 mod caller;
 mod calls;
+mod channels;
 mod client_address;
 mod describing;
 mod errors;
@@ -51,6 +52,7 @@ mod metrics;
 mod nodes;
 mod operation;
 mod outbox;
+mod pairings;
 mod people;
 mod persons_tools;
 mod rate;
@@ -66,6 +68,7 @@ mod websocket;
 pub use asks::asks;
 pub use authenticated::Authenticated;
 pub use caller::Caller;
+pub use channels::channels;
 pub use client_address::ClientAddress;
 pub use nodes::nodes;
 pub use operation::operation;
@@ -129,6 +132,7 @@ fn routes() -> Router<HttpState> {
         inbox::routes(),
         messages::routes(),
         outbox::routes(),
+        pairings::routes(),
         people::routes(),
         schedules::routes(),
         sessions::routes(),

@@ -35,8 +35,10 @@
 mod address_file;
 mod backup;
 mod budgets;
+mod channels;
 pub mod client;
 mod clients;
+mod codes;
 mod fail_points;
 mod gateway;
 pub mod http;
@@ -58,6 +60,7 @@ mod uploads;
 
 pub use backup::{BackupError, back_up, restore};
 pub use budgets::StoredMeter;
+pub use channels::{ChannelHealth, ChannelStatus, Channels};
 pub use clients::{ClientLimits, Clients};
 pub use gateway::{Gateway, GatewayError, GatewayOptions};
 pub use measured::Measured;
@@ -76,16 +79,17 @@ pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, Sessio
 pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in, caller_of_job};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{
-    AgentScopes, BudgetSettings, GatewaySettings, PeriodLimits, Scope, SessionSettings, UsageLimits,
+    AgentScopes, BudgetSettings, GatewaySettings, GroupSettings, PeriodLimits, Scope, SessionSettings,
+    UsageLimits,
 };
 pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
     CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, Delivery, DeliveryCounts,
     DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId,
-    FireState, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind, MessageState,
-    Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken, NodeRecord,
-    NodeState, PersonRecord, Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId, RunRecord, RunState,
-    SendStored, SessionFilter, SessionRecord, SessionStatus, SpawnStored, SteerOutcome, Store, StoreError,
-    StoreOptions, Target, TokenRecord, WaitCycle,
+    FireState, IdentityRecord, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind,
+    MessageState, Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken,
+    NodeRecord, NodeState, Parts, PersonRecord, Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId,
+    RunRecord, RunState, SendStored, SessionFilter, SessionRecord, SessionStatus, SpawnStored, SteerOutcome,
+    Store, StoreError, StoreOptions, Stranger, Target, TokenRecord, WaitCycle,
 };

@@ -9,7 +9,6 @@
 
 mod attempts;
 mod calls;
-mod code;
 mod link;
 
 use attempts::Attempts;
@@ -30,6 +29,7 @@ use toolkit_node::handshake::{End, Handshake, NodeHello};
 use toolkit_node::seal::{Exchange, Opener, Sealer};
 use toolkit_node::{Identity, KeyError, Nonce, PublicKey};
 
+use crate::codes as code;
 use crate::people::Window;
 use crate::store::{NewPairing, NodeApproval, NodeRecord, NodeState, Store, StoreError};
 

@@ -5,12 +5,14 @@
 //! [`Revocation`] ends what was begun with it.
 
 mod owner_token;
+mod pairing;
 mod rights;
 #[cfg(test)]
 mod tests;
 mod window;
 mod wrong_tokens;
 
+pub(crate) use pairing::Paired;
 pub(crate) use window::Window;
 
 pub(crate) use rights::is_owners;
@@ -27,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use toolkit_serve::Revocation;
 
 use crate::store::{NewToken, Role, Store, StoreError, TokenRecord};
+use pairing::WrongCodes;
 use wrong_tokens::WrongTokens;
 
 /// The name of the owner, and of the token in the owner's file.
@@ -80,6 +83,7 @@ struct Inner {
     store: Store,
     used: Mutex<Used>,
     wrong: Mutex<WrongTokens>,
+    wrong_codes: Mutex<WrongCodes>,
 }
 
 /// The revocations of tokens that were used.
@@ -128,7 +132,12 @@ impl People {
             store.set_agent(owner.name, agent.to_owned()).await?;
         }
         owner_token::prepare(&store).await?;
-        Ok(Self(Arc::new(Inner { store, used: Mutex::default(), wrong: Mutex::default() })))
+        Ok(Self(Arc::new(Inner {
+            store,
+            used: Mutex::default(),
+            wrong: Mutex::default(),
+            wrong_codes: Mutex::default(),
+        })))
     }
 
     /// The store.
@@ -291,6 +300,10 @@ impl People {
             revocation.revoke_token();
             used.has_ended = true;
         }
+    }
+
+    fn wrong_codes(&self) -> MutexGuard<'_, WrongCodes> {
+        self.0.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {

@@ -35,6 +35,10 @@ pub struct GatewaySettings {
     pub origins: Vec<String>,
     /// The agent that people talk to who have no other. Default: `main`.
     pub agent: String,
+    /// Groups of chat channels in which the gateway takes part, by `CHANNEL:GROUP` with the platform's id of the group, such as
+    /// `telegram:-1001234567890`. In all others it is silent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, GroupSettings>,
     /// Further tools that people other than the owner may use, beside those of the groups `agent`, `automation`, `discovery`, `media`, `sessions`,
     /// `ui` and `web`, and those of their own clients: builtin groups or tools by their names, such as `fs`, `runtime`, `memory` and `nodes`, `mcp`
     /// for the tools of MCP servers, `plugins` for those of all plugins and channels, or the name of a plugin or channel.
@@ -45,6 +49,24 @@ pub struct GatewaySettings {
     pub uncontained_commands: bool,
     /// If true, an agent in a session of the owner may restart the gateway by the tool `gateway`.
     pub agents_may_restart: bool,
+}
+
+/// A group of a chat channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct GroupSettings {
+    /// The agent that answers. Default: `gateway.agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// If true, it hears the messages that name the account or reply to it, and no others.
+    pub mention: bool,
+}
+
+impl Default for GroupSettings {
+    fn default() -> Self {
+        Self { agent: None, mention: true }
+    }
 }
 
 /// The files of TLS.
@@ -67,6 +89,7 @@ impl Default for GatewaySettings {
             hosts: Vec::new(),
             origins: Vec::new(),
             agent: "main".to_owned(),
+            groups: BTreeMap::new(),
             others_may_use: Vec::new(),
             uncontained_commands: false,
             agents_may_restart: false,

@@ -23,6 +23,7 @@ mod events;
 mod files;
 mod fires;
 mod handover;
+mod identities;
 mod ids;
 mod inbox;
 mod jobs;
@@ -30,14 +31,18 @@ mod migrations;
 mod named;
 mod new_job;
 mod nodes;
+mod origin;
 mod outbox;
 mod overdue;
+mod parts;
 mod people;
 mod readers;
+mod receivers;
 mod retention;
 mod runs;
 mod sending;
 mod sessions;
+mod sources;
 mod spawns;
 mod target;
 mod tokens;
@@ -61,6 +66,8 @@ pub use damage::{Problem, StoreError};
 pub use events::{Event, EventFilter, EventPage};
 pub(crate) use files::{ADDRESS_FILE, RESTORING};
 pub use fires::{Fire, FireEnd, FireId, FireState};
+pub(crate) use identities::{Becomes, StrangerName, StrangersMessage, TurnedAway};
+pub use identities::{IdentityRecord, Stranger};
 pub use ids::{MessageId, RunId};
 pub use inbox::{Acceptance, CancelOutcome, Message, MessageKind, MessageState, NewMessage};
 pub use jobs::{Job, JobChange, JobFilter, JobId};
@@ -69,6 +76,7 @@ pub(crate) use nodes::{CODE_WITHIN, NewPairing, NodeApproval};
 pub use nodes::{NodeRecord, NodeState};
 pub use outbox::{Delivery, DeliveryCounts, DeliveryFilter, DeliveryState, NewDelivery};
 pub use overdue::Missed;
+pub use parts::Parts;
 pub use people::{PersonRecord, Role};
 pub use retention::CleanUp;
 pub use runs::{Claimed, Resumption, RunEnd, RunRecord, RunState, SteerOutcome};
@@ -76,7 +84,7 @@ pub use sending::{NewSend, SendStored};
 pub(crate) use sessions::check_label_text;
 pub use sessions::{SessionFilter, SessionRecord, SessionStatus};
 pub use spawns::{NewSpawn, SpawnStored};
-pub use target::Target;
+pub use target::{LOCAL_CHANNEL, Target};
 pub use tokens::{NewToken, TokenRecord};
 pub use waits::WaitCycle;
 
@@ -100,18 +108,26 @@ const FILE: &str = "gateway.db";
 pub struct StoreOptions {
     clock: Clock,
     max_queued: u32,
+    parts: Parts,
 }
 
 impl StoreOptions {
     /// The system's clock, and at most 100 waiting messages in a session.
     pub fn new() -> Self {
-        Self { clock: Clock::system(), max_queued: 100 }
+        Self { clock: Clock::system(), max_queued: 100, parts: Parts::default() }
     }
 
     /// Takes times from another clock.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Divides what leaves into parts.
+    #[must_use]
+    pub fn with_parts(mut self, parts: Parts) -> Self {
+        self.parts = parts;
         self
     }
 
@@ -174,7 +190,8 @@ impl Store {
             let mut connection = files::connect(&file)?;
             migrations::run(&mut connection, &file, migrations::ALL)?;
             let last_event = events::last(&connection)?;
-            let writer = Writer::start(connection, options.clock.clone(), last_event, in_use)?;
+            let of_writer = (options.clock.clone(), options.parts.clone());
+            let writer = Writer::start(connection, of_writer, last_event, in_use)?;
             let readers = Readers::new(file.clone());
             let (last_clean_up, budgets) = (Mutex::default(), watch::Sender::default());
             Ok(Self(Arc::new(Inner { file, options, writer, readers, last_clean_up, budgets })))

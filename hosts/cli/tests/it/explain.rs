@@ -77,7 +77,7 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let user = tempfile::tempdir().unwrap();
     std::fs::write(
         user.path().join("toolkit.json5"),
-        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'message'] } },\n  },\n}\n",
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'message', 'delegate'] } },\n  },\n}\n",
     )
     .unwrap();
     let run = |args: &[&str]| {
@@ -95,22 +95,30 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
 
     // Of a tool that is to come, too.
-    let kid = run(&["explain", "tool", "message", "--agent", "kid"]);
-    assert!(kid.code == 5 && kid.err.is_empty(), "{kid:?}");
+    let absent = if cfg!(feature = "gateway") { "delegate" } else { "message" };
+    let kid = run(&["explain", "tool", absent, "--agent", "kid"]);
+    // No group speaks of the one, which is warned of.
+    assert!(kid.code == 5 && kid.err.is_empty() == (absent == "message"), "{kid:?}");
     assert_eq!(
         kid.out.lines().next().unwrap(),
-        "message is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        format!(
+            "{absent} is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        )
     );
-    let json = run(&["explain", "tool", "message", "--agent", "kid", "-o", "json"]);
+    let json = run(&["explain", "tool", absent, "--agent", "kid", "-o", "json"]);
     let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
     // Nobody else is denied it, and there is none all the same.
-    let anybody = run(&["explain", "tool", "message"]);
-    assert!(anybody.code == 3 && anybody.err.is_empty(), "{anybody:?}");
-    assert!(anybody.out.starts_with(
-        "message is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
-    ));
+    let anybody = run(&["explain", "tool", absent]);
+    if cfg!(feature = "gateway") {
+        assert!(anybody.fails(3).contains("there is no tool `delegate`"));
+    } else {
+        assert!(anybody.code == 3 && anybody.err.is_empty(), "{anybody:?}");
+        assert!(anybody.out.starts_with(
+            "message is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
+        ));
+    }
     assert!(run(&["explain", "tool", "nodez"]).fails(3).contains("there is no tool `nodez`"));
 }
 

@@ -65,6 +65,7 @@ fn diagnostics() {
             left_out("agents_list", of_sessions),
             left_out("cron", "this host runs no jobs"),
             left_out("gateway", "this host is no gateway"),
+            left_out("message", "this host sends no messages"),
             left_out("nodes", "this host has no nodes"),
             left_out("session_status", of_sessions),
             left_out("sessions_history", of_sessions),
@@ -85,7 +86,7 @@ fn diagnostics() {
     );
     let run = fixture([
         "--set",
-        "tools.deny=['group:sessions','group:automation','group:nodes','skill']",
+        "tools.deny=['group:sessions','group:automation','group:messaging','group:nodes','skill']",
         "list",
         "--diagnostics",
     ]);

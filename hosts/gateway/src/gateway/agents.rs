@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 use toolkit::Caller;
 use toolkit::config::Configuration;
 use toolkit_agent::{Agent, FinalAnswer};
+use toolkit_channel::Conversation;
 use toolkit_host::{AgentOptions, Host, HostError};
 use toolkit_models::Thinking;
 
@@ -14,17 +15,19 @@ use super::others::{OwnersTools, marked};
 use super::workspaces;
 use crate::Person;
 use crate::budgets;
+use crate::channels::Workspaces;
 use crate::http::AgentInfo;
 use crate::people::is_owners;
 use crate::session_tools::caller_outside_of_runs;
 use crate::sessions::{AgentError, Agents};
 use crate::settings::GatewaySettings;
-use crate::store::SessionRecord;
-use crate::{LOCAL_CHANNEL, Moment, SessionKey, SessionTools, caller_in};
+use crate::store::{SessionRecord, Store};
+use crate::{LOCAL_CHANNEL, SessionKey, SessionTools, caller_in};
 
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
     host: Arc<Host>,
+    store: Store,
     data_dir: PathBuf,
     tools: SessionTools,
     runtime: Handle,
@@ -37,12 +40,12 @@ impl ConfiguredAgents {
     /// Must be called within a tokio runtime.
     pub(super) fn new(
         host: Arc<Host>,
+        store: Store,
         data_dir: PathBuf,
         (tools, owners_tools): (SessionTools, OwnersTools),
-        started_at: Moment,
     ) -> Self {
-        let process = format!("{}/{}", started_at.0, std::process::id());
-        Self { host, data_dir, tools, runtime: Handle::current(), owners_tools, process }
+        let process = format!("{}/{}", store.clock().now().0, std::process::id());
+        Self { host, store, data_dir, tools, runtime: Handle::current(), owners_tools, process }
     }
 
     /// Returns the caller of a session. Blocks.
@@ -101,15 +104,36 @@ impl ConfiguredAgents {
         Ok(caller)
     }
 
+    /// Adds the conversation of a channel from which the run of a session was begun: its tools are there then, and the rules for it count. Blocks.
+    fn in_conversation(&self, mut caller: Caller, session: &SessionRecord) -> Result<Caller, AgentError> {
+        let target = self.runtime.block_on(self.store.answers_to(session.key.clone()));
+        let target = target.map_err(|error| AgentError(error.to_string()))?;
+        let Some(target) = target.filter(|target| target.channel != LOCAL_CHANNEL) else { return Ok(caller) };
+        let conversation = target.conversation.parse::<Conversation>();
+        caller.conversation_id =
+            Some(conversation.map_or(target.conversation, |conversation| conversation.peer));
+        caller.channel = Some(target.channel);
+        caller.account_id = Some(target.account);
+        Ok(caller)
+    }
+
     /// The host.
     pub(super) fn host(&self) -> &Host {
         &self.host
     }
 }
 
+impl Workspaces for ConfiguredAgents {
+    fn workspace(&self, session: &SessionRecord) -> Result<PathBuf, String> {
+        let configuration = self.host.configuration();
+        let person = (!is_owners(session)).then(|| session.person.as_deref().unwrap_or(session.key.as_str()));
+        workspaces::of(&configuration, &self.data_dir, session.key.agent(), person)
+    }
+}
+
 impl Agents for ConfiguredAgents {
     fn agent(&self, session: &SessionRecord) -> Result<Agent, AgentError> {
-        let caller = self.caller(session)?;
+        let caller = self.in_conversation(self.caller(session)?, session)?;
         // A person can watch, and take an answer back at any time.
         let options = AgentOptions::new().watched().in_workspace_of_caller();
         let agent = self.host.agent(&caller, options);

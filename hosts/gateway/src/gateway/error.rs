@@ -66,6 +66,9 @@ pub enum GatewayError {
         /// The agents of the configuration.
         agents: Vec<String>,
     },
+    /// The settings of a channel are wrong.
+    #[error("{0}")]
+    Channel(String),
     /// The store cannot be used.
     #[error(transparent)]
     Store(StoreError),
@@ -91,6 +94,7 @@ impl GatewayError {
             Self::NoDataDirectory
                 | Self::Configuration(_)
                 | Self::BudgetOfUnknownAgent { .. }
+                | Self::Channel(_)
                 | Self::Open { .. }
                 | Self::Tls { .. }
                 | Self::RelativeTls { .. }

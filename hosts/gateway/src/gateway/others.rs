@@ -13,9 +13,10 @@ use crate::settings::GatewaySettings;
 
 /// Groups of builtin tools, and of tools that this program makes, that other people may use. Every other group is closed to them.
 const OPEN_GROUPS: [&str; 7] = ["agent", "automation", "discovery", "media", "sessions", "ui", "web"];
-/// Groups of builtin tools that are the owner's: they reach the files, commands and notes of the machine's user, or devices. A tool of a plugin,
+/// Groups of builtin tools that are the owner's: they reach the files, commands and notes of the machine's user, devices, or other
+/// people. A tool of a plugin,
 /// channel or MCP server in one of them needs the group as well as its source.
-const OWNERS_GROUPS: [&str; 4] = ["fs", "memory", "nodes", "runtime"];
+const OWNERS_GROUPS: [&str; 5] = ["fs", "memory", "messaging", "nodes", "runtime"];
 /// The word for the tools of MCP servers, which have the credentials of the machine's user and may do anything.
 const OF_SERVERS: &str = "mcp";
 /// The word for the tools of all plugins and channels, which have these credentials, too.

@@ -33,13 +33,13 @@ impl Known {
     /// Returns a caller, and makes it if it is not known. Others do not wait while it is made: that may take long.
     fn caller<E>(
         &self,
-        configuration: Configuration,
+        configuration: &Configuration,
         key: Key,
         make: impl FnOnce() -> Result<Caller, E>,
     ) -> Result<Caller, E> {
         {
             let mut known = self.lock();
-            if !known.0.as_ref().is_some_and(|of| of.is_same_as(&configuration)) {
+            if !known.0.as_ref().is_some_and(|of| of.is_same_as(configuration)) {
                 *known = (Some(configuration.clone()), HashMap::new());
             }
             if let Some(caller) = known.1.get(&key) {
@@ -49,7 +49,7 @@ impl Known {
         let caller = make()?;
         let mut known = self.lock();
         // With another configuration, which came meanwhile, it is made anew next time.
-        if !known.0.as_ref().is_some_and(|of| of.is_same_as(&configuration)) {
+        if !known.0.as_ref().is_some_and(|of| of.is_same_as(configuration)) {
             return Ok(caller);
         }
         // The one of another thread may have been first: all have the same.
@@ -77,7 +77,7 @@ impl PersonsTools for CallersOfPeople {
         let configuration = self.agents.host().configuration();
         let key = (person.name().to_owned(), person.role(), agent.to_owned());
         let make = || self.agents.caller_of_person(person, agent);
-        self.known.caller(configuration, key, make).map_err(|AgentError(reason)| {
+        self.known.caller(&configuration, key, make).map_err(|AgentError(reason)| {
             if person.is_manager() {
                 return Problem::new(StatusCode::SERVICE_UNAVAILABLE, reason);
             }
@@ -110,13 +110,13 @@ mod tests {
             Ok::<_, AgentError>(caller)
         };
         // While one is made, another request asks for the caller of somebody else.
-        let ada = known.caller(configuration.clone(), key("ada"), || {
-            let bob = known.caller(configuration.clone(), key("bob"), || caller("bob"))?;
+        let ada = known.caller(&configuration, key("ada"), || {
+            let bob = known.caller(&configuration, key("bob"), || caller("bob"))?;
             assert_eq!(bob.sender_id.as_deref(), Some("bob"));
             caller("ada")
         });
         assert_eq!(ada.map(|ada| ada.sender_id).ok(), Some(Some("ada".to_owned())));
-        let kept = known.caller(configuration, key("bob"), || Err(AgentError("made twice".to_owned())));
+        let kept = known.caller(&configuration, key("bob"), || Err(AgentError("made twice".to_owned())));
         assert!(kept.is_ok());
     }
 }

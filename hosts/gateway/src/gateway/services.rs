@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use builtin_tools::automation::{GatewayService, JobService};
+use builtin_tools::messaging::MessageService;
 use builtin_tools::nodes::NodeService;
 use builtin_tools::sessions::SessionService;
 use tokio::runtime::Handle;
@@ -12,6 +13,7 @@ use super::error::GatewayError;
 use super::follow;
 use super::others::OwnersTools;
 use super::process::Process;
+use crate::channels::ChannelMessages;
 use crate::http::HttpState;
 use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
 use crate::store::Store;
@@ -24,6 +26,7 @@ pub(super) struct Services {
     pub(super) session_tools: SessionTools,
     pub(super) clients: Clients,
     pub(super) nodes: Nodes,
+    pub(super) messages: Option<ChannelMessages>,
     pub(super) process: Process,
     pub(super) owners_tools: OwnersTools,
     /// The parts that are there once it has begun.
@@ -38,6 +41,12 @@ impl Services {
         let host = host
             .approver(self.questions.clone())
             .with_toolkit(|toolkit| {
+                let toolkit = match &self.messages {
+                    Some(messages) => {
+                        toolkit.shared_service(Arc::new(messages.clone()) as Arc<dyn MessageService>)
+                    }
+                    None => toolkit,
+                };
                 toolkit
                     .tool_source(self.clients.servers())
                     .ask_store(Arc::new(self.questions.clone()))

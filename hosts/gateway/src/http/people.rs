@@ -10,7 +10,7 @@ use toolkit_serve::{Problem, Query};
 
 use super::caller::Caller;
 use super::state::HttpState;
-use crate::store::{PersonRecord, SessionFilter};
+use crate::store::{IdentityRecord, PersonRecord, SessionFilter};
 
 pub(super) fn routes() -> Router<HttpState> {
     Router::new()
@@ -24,7 +24,15 @@ async fn list(State(state): State<HttpState>, caller: Caller, query: Query) -> R
     query.finish()?;
     let mut people = state.store().people().await?;
     people.retain(|person| caller.is_manager() || person.name == caller.name());
-    Ok(Json(json!({ "people": people })))
+    let identities = state.store().identities(caller.seen_by()).await?;
+    let shown = people.into_iter().map(|person| {
+        let of_person = |identity: &&IdentityRecord| identity.person == person.name;
+        let identities: Vec<_> = identities.iter().filter(of_person).collect();
+        let mut shown = json!(person);
+        shown["identities"] = json!(identities);
+        shown
+    });
+    Ok(Json(json!({ "people": shown.collect::<Vec<_>>() })))
 }
 
 /// Blocks a person: their connections and streams end, their runs are cancelled, and their messages that wait are taken back.

@@ -157,7 +157,7 @@ async fn serve_mcp(
     mut request: Request,
 ) -> Result<Response, Problem> {
     let mut service = mcp.of(&caller).await?;
-    // What is begun in a role ends with it.
+    // All that is begun in a role ends with it.
     request.extensions_mut().insert(caller.0.role_revocation.clone());
     let answer = match service.call(request).await {
         Ok(answer) => answer,

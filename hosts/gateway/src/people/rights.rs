@@ -4,8 +4,8 @@ use super::OWNER;
 use crate::store::{PersonRecord, Role, SessionRecord, Store, StoreError};
 use crate::{KeyError, PeerKind, SessionKey, SessionKind};
 
-/// The channel of the gateway's own clients: the command line and the console.
-pub const LOCAL_CHANNEL: &str = "local";
+pub use crate::store::LOCAL_CHANNEL;
+
 /// The account of that channel.
 pub const LOCAL_ACCOUNT: &str = "console";
 

@@ -317,6 +317,10 @@ async fn open<'a>(inner: &'a Inner, message: &Message) -> Result<Held<'a>, Failu
     let place = inner.conversations.hold(key).await;
     let record = inner.store.session(key.clone()).await?;
     let record = record.ok_or_else(|| Failure::Told(format!("the session `{key}` was removed")))?;
+    if record.transcript.is_none() && place.is_open() {
+        // The session was asked to begin anew.
+        inner.conversations.end(key).await;
+    }
     let (agents, of_session, is_open) = (Arc::clone(&inner.agents), record.clone(), place.is_open());
     let made = tokio::task::spawn_blocking(move || -> Result<_, Failure> {
         let agent = agents.agent(&of_session)?;

@@ -86,6 +86,11 @@ impl OpenConversations {
         }
     }
 
+    /// Ends the conversation of a session whose place is held: another one can be opened in it.
+    pub(super) async fn end(&self, session: &SessionKey) {
+        self.0.conversations.end(session.as_str()).await;
+    }
+
     /// Closes all.
     pub(super) async fn close(&self) {
         self.0.conversations.end_all().await;

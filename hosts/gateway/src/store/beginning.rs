@@ -10,7 +10,7 @@ use super::outbox::NewDelivery;
 use super::runs::{self, Claimed, RunEnd};
 use super::visible::BLOCKED;
 use super::writer::Writing;
-use super::{Store, StoreError, budgets, events};
+use super::{Store, StoreError, budgets, events, people, sources};
 use crate::fail_points;
 use crate::settings::BudgetSettings;
 
@@ -71,6 +71,14 @@ fn claim(writing: &Writing<'_>, max_running: u32, budgets: &BudgetSettings) -> R
     let Some(mut message) = inbox::select(writing.sql, "id = ?1", params![next])?.pop() else {
         return Ok(Begun::None);
     };
+    if message.kind == MessageKind::Message
+        && let Some(sender) = &message.sender
+        && people::found(writing.sql, sender)?.is_some_and(|person| person.blocked_at.is_some())
+    {
+        // Blocked after the message was received, and before it was stored in a group.
+        inbox::cancel(writing, &message)?;
+        return Ok(Begun::Refused);
+    }
     // Its run would end with nothing, and nobody would send it again.
     if message.kind == MessageKind::Result
         && let Some(until) = budgets::refuses_until(writing, budgets, &message)?
@@ -79,6 +87,7 @@ fn claim(writing: &Writing<'_>, max_running: u32, budgets: &BudgetSettings) -> R
         writing.sql.prepare_cached(sql)?.execute(params![message.id, until])?;
         return Ok(Begun::Refused);
     }
+    sources::begin_anew_if_asked(writing, &message.session)?;
     let run = RunId::random()?;
     writing
         .sql

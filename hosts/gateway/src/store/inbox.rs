@@ -382,7 +382,8 @@ pub(super) fn set_state(
     Ok(())
 }
 
-fn set_offset(writing: &Writing<'_>, source: &str, offset: &str) -> Result<(), Fault> {
+/// Stores how far a source was read, as part of a command.
+pub(super) fn set_offset(writing: &Writing<'_>, source: &str, offset: &str) -> Result<(), Fault> {
     writing
         .sql
         .prepare_cached(

@@ -8,7 +8,8 @@ use super::damage::Fault;
 use super::files;
 
 /// The steps in order: the first makes format 1, and so on. One that was released never changes.
-pub(super) const ALL: &[&str] = &[include_str!("format_1.sql"), include_str!("format_2.sql")];
+pub(super) const ALL: &[&str] =
+    &[include_str!("format_1.sql"), include_str!("format_2.sql"), include_str!("format_3.sql")];
 
 /// Brings the file to the newest format.
 pub(super) fn run(connection: &mut Connection, file: &Path, steps: &[&str]) -> Result<(), Fault> {

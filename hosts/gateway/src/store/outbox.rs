@@ -19,10 +19,11 @@ use super::damage::Fault;
 use super::ids::RunId;
 use super::inbox::Message;
 use super::named::named;
-use super::target::Target;
+use super::origin::Origin;
+use super::target::{LOCAL_CHANNEL, Target};
 use super::visible::visible;
 use super::writer::Writing;
-use super::{Store, StoreError, events};
+use super::{Store, StoreError, events, receivers};
 use crate::{SessionKey, fail_points};
 
 /// The longest body of a delivery, in bytes of its JSON.
@@ -57,24 +58,6 @@ impl NewDelivery {
     pub fn with_expiry(mut self, after: Duration) -> Self {
         self.expires_in = after;
         self
-    }
-}
-
-/// The origin of the parts: a run, a fire of a tool job, or a call of a tool.
-pub(super) struct Origin(String);
-
-impl Origin {
-    pub(super) fn run(run: &RunId) -> Self {
-        Self(format!("run/{run}"))
-    }
-
-    pub(super) fn fire(job: &str, at: i64, is_manual: bool) -> Self {
-        Self(format!("fire/{job}/{at}{}", if is_manual { "/manual" } else { "" }))
-    }
-
-    fn call(transcript: &str, answer: &str, call: &str) -> Self {
-        // Each part keeps its length, so that no two triples share a text.
-        Self(format!("call/{}/{transcript}/{}/{answer}/{call}", transcript.len(), answer.len()))
     }
 }
 
@@ -229,13 +212,12 @@ impl Store {
     ) -> Result<Vec<Delivery>, StoreError> {
         let origin = Origin::call(transcript, answer, call);
         self.write(move |writing| {
-            let is_there = "origin = ?1 ORDER BY part";
-            let before = select(writing.sql, is_there, params![origin.0])?;
+            let before = of_origin(writing.sql, &origin)?;
             if !before.is_empty() {
                 return Ok(before);
             }
             prepare(writing, &origin, Some(session.as_str()), deliveries)?;
-            select(writing.sql, is_there, params![origin.0])
+            of_origin(writing.sql, &origin)
         })
         .await
     }
@@ -249,8 +231,16 @@ impl Store {
                 let late = "channel = ?1 AND account = ?2 AND state = 'prepared' AND expires_at <= ?3 ORDER BY id LIMIT 100";
                 expire(writing, late, params![channel, account, writing.now])?;
                 let first = format!("{IS_FIRST} AND not_before <= ?3 AND expires_at > ?3 ORDER BY id LIMIT 1");
-                let mut found = select(writing.sql, &first, params![channel, account, writing.now])?;
-                let Some(mut next) = found.pop() else { return Ok(None) };
+                let mut next = loop {
+                    let mut found = select(writing.sql, &first, params![channel, account, writing.now])?;
+                    let Some(next) = found.pop() else { return Ok(None) };
+                    let is_answer = next.key.starts_with("run/") || next.key.starts_with("fire/");
+                    if receivers::is_reachable(writing.sql, &next.target, next.session.as_ref(), is_answer)? {
+                        break next;
+                    }
+                    die(writing, next.id, next.session.as_ref(), "its receiver may not be written to any more")?;
+                    end_rest(writing, next.id)?;
+                };
                 next.state = DeliveryState::Sending;
                 next.attempts += 1;
                 writing
@@ -365,7 +355,7 @@ impl Store {
         .await
     }
 
-    /// Marks everything that was not sent as unknown, ends the runs in flight as failed, and removes questions and tokens: after a backup was put
+    /// Marks everything that was not sent as unknown, ends the runs in flight as failed, and removes questions, tokens, nodes and identities: after a backup was put
     /// back, all of that may have been sent, have ended, or have been answered or revoked since the backup was made. Returns how many deliveries
     /// there were.
     pub async fn settle_restored(&self) -> Result<u64, StoreError> {
@@ -379,6 +369,14 @@ impl Store {
             writing.sql.execute("DELETE FROM asks", [])?;
             writing.sql.execute("DELETE FROM tokens", [])?;
             writing.sql.execute("DELETE FROM nodes", [])?;
+            // They may have been answered since, and their people blocked.
+            writing.sql.execute(
+                "UPDATE inbox SET state = 'cancelled', run = NULL, changed_at = ?1
+                 WHERE state = 'queued' AND kind = 'message' AND json_extract(reply_to, '$.channel') <> ?2",
+                params![writing.now, LOCAL_CHANNEL],
+            )?;
+            writing.sql.execute("DELETE FROM identities", [])?;
+            writing.sql.execute("UPDATE strangers SET code = NULL, expires_at = NULL", [])?;
             writing.sql.execute(
                 "UPDATE runs SET state = 'failed', reason = 'it was in flight when the backup was made that was put back', ended_at = ?1
                  WHERE ended_at IS NULL",
@@ -402,7 +400,7 @@ impl Store {
     /// Returns the parts that a run prepared, in order.
     pub async fn deliveries_of(&self, run: &RunId) -> Result<Vec<Delivery>, StoreError> {
         let origin = Origin::run(run);
-        self.read(move |connection| select(connection, "origin = ?1 ORDER BY part", params![origin.0])).await
+        self.read(move |connection| of_origin(connection, &origin)).await
     }
 
     /// Returns deliveries in a state, the newest first.
@@ -446,7 +444,12 @@ pub(super) fn prepare(
     session: Option<&str>,
     deliveries: Vec<NewDelivery>,
 ) -> Result<(), Fault> {
-    for (part, delivery) in deliveries.into_iter().enumerate() {
+    let divided = deliveries.into_iter().flat_map(|delivery| {
+        let NewDelivery { target, body, expires_in } = delivery;
+        let bodies = writing.parts.of(&target, body);
+        bodies.into_iter().map(move |body| NewDelivery { target: target.clone(), body, expires_in })
+    });
+    for (part, delivery) in divided.enumerate() {
         let body = delivery.body.to_string();
         if body.len() > MAX_BODY_BYTES {
             return Err(Fault::Refused(format!(
@@ -464,7 +467,7 @@ pub(super) fn prepare(
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'prepared', ?8, ?9, ?8, ?8)",
             )?
             .execute(params![
-                origin.0,
+                origin.as_str(),
                 part,
                 session,
                 channel,
@@ -480,6 +483,26 @@ pub(super) fn prepare(
         }
     }
     Ok(())
+}
+
+/// Returns the parts of an origin, in order.
+pub(super) fn of_origin(connection: &Connection, origin: &Origin) -> Result<Vec<Delivery>, Fault> {
+    select(connection, "origin = ?1 ORDER BY part", params![origin.as_str()])
+}
+
+/// Prepares one delivery, as part of a command, unless it was prepared before.
+pub(super) fn prepare_once(
+    writing: &Writing<'_>,
+    origin: &Origin,
+    session: Option<&str>,
+    target: Target,
+    body: Value,
+) -> Result<(), Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM outbox WHERE origin = ?1)";
+    if writing.sql.prepare_cached(sql)?.query_row([origin.as_str()], |row| row.get(0))? {
+        return Ok(());
+    }
+    prepare(writing, origin, session, vec![NewDelivery::new(target, body)])
 }
 
 fn not_sending(id: i64) -> Fault {

@@ -130,8 +130,11 @@ impl Store {
             let kind = if blocked { "person.blocked" } else { "person.unblocked" };
             events::write_of_person(writing, &name, kind, &json!({ "person": name }))?;
             if blocked {
-                let waiting = format!("state = 'queued' AND session IN ({BLOCKED}) ORDER BY id");
-                for message in inbox::select(writing.sql, &waiting, &[])? {
+                // In a group, a person has messages, and not the session.
+                let waiting = format!(
+                    "state = 'queued' AND (session IN ({BLOCKED}) OR (kind = 'message' AND sender = ?1)) ORDER BY id"
+                );
+                for message in inbox::select(writing.sql, &waiting, params![name])? {
                     inbox::cancel(writing, &message)?;
                 }
             }

@@ -25,6 +25,8 @@ const KEPT_TOKENS: Duration = Duration::from_hours(30 * 24);
 const KEPT_SUBS: Duration = Duration::from_hours(90 * 24);
 /// Time for which a node is kept after it was revoked.
 const KEPT_NODES: Duration = Duration::from_hours(400 * 24);
+/// Time for which an unknown sender is kept after their last message.
+const KEPT_STRANGERS: Duration = Duration::from_hours(30 * 24);
 /// Events that are kept.
 const MAX_EVENTS: i64 = 100_000;
 /// Rows of one table that one transaction removes, so that other commands do not wait for long.
@@ -50,7 +52,7 @@ impl Store {
     ///
     /// Messages, deliveries and fires of jobs in their last state are kept 30 days, runs 90 days after their end, tokens 30 days after they expired,
     /// questions seven days after their time is over, sessions of sub-agents 90 days after they were active last, the newest 100,000 events seven
-    /// days, the use of days 62 days and of months 400 days, revoked nodes 400 days. Rows that wait are never removed.
+    /// days, the use of days 62 days and of months 400 days, revoked nodes 400 days, unknown senders 30 days after their last message. Rows that wait are never removed.
     pub async fn clean_up(&self) -> Result<usize, StoreError> {
         let (at, removed) = self.write(clean_up).await?;
         let mut last = self.0.last_clean_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,6 +113,11 @@ fn clean_up(writing: &Writing<'_>) -> Result<(Moment, usize), Fault> {
                     "DELETE FROM nodes WHERE id IN (
                          SELECT id FROM nodes WHERE state = 'revoked' AND changed_at < ?1 LIMIT ?2)",
                     now.before(KEPT_NODES),
+                ),
+                (
+                    "DELETE FROM strangers WHERE (channel, account, sender) IN (
+                         SELECT channel, account, sender FROM strangers WHERE last_at < ?1 AND denied_at IS NULL LIMIT ?2)",
+                    now.before(KEPT_STRANGERS),
                 ),
                 (
                     "DELETE FROM nodes WHERE id IN (SELECT id FROM nodes WHERE state = 'pending' AND expires_at < ?1 LIMIT ?2)",

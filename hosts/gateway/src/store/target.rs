@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The channel of the gateway's own clients: the command line and the console.
+pub const LOCAL_CHANNEL: &str = "local";
+
 /// Where something goes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{Clock, Moment};
 use super::damage::Fault;
+use super::parts::Parts;
 use crate::fail_points;
 
 /// Commands that wait to be carried out; whoever has one more waits.
@@ -29,6 +30,8 @@ pub(super) struct Writing<'a> {
     pub(super) now: Moment,
     /// The number of the last event that was written.
     pub(super) last_event: &'a Cell<i64>,
+    /// Divides the bodies of deliveries.
+    pub(super) parts: &'a Parts,
     /// The error with which SQLite rolled back all of the transaction.
     rolled_back: &'a RefCell<Option<Fault>>,
 }
@@ -45,7 +48,7 @@ impl Writer {
     /// Starts the thread. It keeps `in_use` until it has carried out all that was handed over.
     pub(super) fn start(
         connection: Connection,
-        clock: Clock,
+        (clock, parts): (Clock, Parts),
         last_event: i64,
         in_use: impl Send + 'static,
     ) -> Result<Self, Fault> {
@@ -54,7 +57,7 @@ impl Writer {
         let ended = CancellationToken::new();
         let at_end = ended.clone().drop_guard();
         std::thread::Builder::new().name("gateway-store".to_owned()).spawn(move || {
-            serve(&connection, &clock, waiting, &told);
+            serve(&connection, (&clock, &parts), waiting, &told);
             drop(connection);
             drop(in_use);
             drop(at_end);
@@ -124,7 +127,7 @@ fn in_savepoint<T>(
 
 fn serve(
     connection: &Connection,
-    clock: &Clock,
+    options: (&Clock, &Parts),
     mut waiting: mpsc::Receiver<Command>,
     last_event: &watch::Sender<i64>,
 ) {
@@ -137,7 +140,7 @@ fn serve(
             batch.push(next);
         }
         let before = event.get();
-        let (told, committed) = transact(connection, clock, batch, &event);
+        let (told, committed) = transact(connection, options, batch, &event);
         fail_points::pass("after_commit");
         match &committed {
             Ok(()) => {
@@ -156,7 +159,7 @@ fn serve(
 /// Carries out commands as one transaction.
 fn transact(
     connection: &Connection,
-    clock: &Clock,
+    (clock, parts): (&Clock, &Parts),
     batch: Vec<Command>,
     last_event: &Cell<i64>,
 ) -> (Vec<Told>, Result<(), Fault>) {
@@ -164,7 +167,8 @@ fn transact(
     let mut begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(Fault::from);
     let mut told = Vec::with_capacity(batch.len());
     for command in batch {
-        let writing = Writing { sql: connection, now: clock.now(), last_event, rolled_back: &rolled_back };
+        let now = clock.now();
+        let writing = Writing { sql: connection, now, last_event, parts, rolled_back: &rolled_back };
         told.push(command(begun.as_ref().map(|&()| &writing)));
         // Without the transaction, the next command would be one of its own, and be committed without those before it.
         if let Some(fault) = rolled_back.take() {

@@ -4,6 +4,7 @@ mod agents;
 mod at_work;
 mod between;
 mod budgets;
+mod channels;
 mod common;
 mod crashes;
 mod cron_tool;

@@ -202,9 +202,9 @@ async fn mcp_serves_the_tools_of_the_person_of_the_token() {
 #[tokio::test]
 async fn what_was_begun_in_a_role_ends_with_it_though_a_lesser_token_stays() {
     let place = Place::new().await;
-    let approver = |name: &str| json!({ "name": name, "person": "ada", "role": "approver" });
+    let approver = |name: &str| json!({ "name": name, "person": "bob", "role": "approver" });
     let first = place.token(approver("first")).await;
-    let lesser = place.token(json!({ "name": "lesser", "person": "ada", "role": "user" })).await;
+    let lesser = place.token(json!({ "name": "lesser", "person": "bob", "role": "user" })).await;
     let keyed = async |token: &str| {
         let (address, body) = (place.gateway.address(), r#"{"a":1,"b":2}"#);
         let request = format!(

@@ -26,7 +26,7 @@ use toolkit_host::Host;
 
 use crate::agents::in_time;
 use client::Client;
-use model::Model;
+pub(crate) use model::Model;
 
 /// A gateway in a directory of its own, with a scripted model.
 pub(crate) struct Place {
@@ -159,7 +159,7 @@ async fn start_at(
 }
 
 /// Sends a request, and returns the status and the body of the answer.
-async fn http(
+pub(crate) async fn http(
     address: SocketAddr,
     method: &str,
     path: &str,

@@ -148,7 +148,7 @@ async fn a_store_of_a_newer_version_or_a_damaged_one_is_named_and_left_as_it_is(
     let mut shorter = sound.clone();
     shorter.truncate(sound.len() / 2);
     for (content, expected) in [
-        (newer, "gateway.db: its format is 99, and this version knows 2"),
+        (newer, "gateway.db: its format is 99, and this version knows 3"),
         (damaged, "gateway.db: it is damaged"),
         (shorter, "gateway.db: it is damaged"),
     ] {

@@ -295,6 +295,36 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )
     .problems(&["408", "409", "413", "415", "422"]),
     delete("/v1/nodes/{id}", "revokeNode", "Revokes a node.", ("204", Answer::None)),
+    get("/v1/channels", "listChannels", "Lists accounts of chat channels.", Answer::List("channels")),
+    post(
+        "/v1/channels/test",
+        "testChannel",
+        "Sends a message to oneself.",
+        ("202", Answer::Object(&["deliveries"])),
+    )
+    .problems(&["408", "409", "413", "415", "422"]),
+    get(
+        "/v1/identities",
+        "listIdentities",
+        "Lists senders of channels who are people.",
+        Answer::List("identities"),
+    ),
+    delete(
+        "/v1/identities/{channel}/{sender}",
+        "removeIdentity",
+        "Takes an identity from its person.",
+        ("204", Answer::None),
+    ),
+    get("/v1/pairings", "listPairings", "Lists unknown senders.", Answer::List("pairings")),
+    post(
+        "/v1/pairings/approve",
+        "approvePairing",
+        "Lets an unknown sender in.",
+        ("200", Answer::Object(&["person", "identity"])),
+    )
+    .problems(&["408", "409", "413", "415", "422"]),
+    post("/v1/pairings/deny", "denyPairing", "Turns an unknown sender away.", ("200", Answer::Object(&[])))
+        .problems(&["408", "409", "413", "415", "422"]),
     get("/v1/people", "listPeople", "Lists people.", Answer::List("people")),
     post("/v1/people/{name}/block", "blockPerson", "Blocks a person.", ("200", Answer::Object(&[])))
         .problems(&["408", "409", "413", "422"]),
@@ -364,6 +394,20 @@ pub(super) fn body(id: &str) -> Option<Value> {
         "approveNode" => json!({
             "type": "object", "required": ["code"], "additionalProperties": false,
             "properties": { "code": text(), "person": text() },
+        }),
+        "testChannel" => json!({
+            "type": "object", "required": ["channel"], "additionalProperties": false,
+            "properties": { "channel": text(), "account": text() },
+        }),
+        "approvePairing" => json!({
+            "type": "object", "required": ["sender"], "additionalProperties": false,
+            "properties": {
+                "sender": text(), "owner": { "type": "boolean" }, "person": text(), "name": text(), "agent": text(),
+                "role": { "enum": ["owner", "approver", "user"] },
+            },
+        }),
+        "denyPairing" => json!({
+            "type": "object", "required": ["sender"], "additionalProperties": false, "properties": { "sender": text() },
         }),
         "backUp" => json!({
             "type": "object", "required": ["directory"], "additionalProperties": false,

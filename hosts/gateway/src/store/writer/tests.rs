@@ -13,7 +13,7 @@ fn writer(file: &Path, pages: u32) -> Writer {
     let connection = files::connect(file).unwrap();
     connection.execute_batch("CREATE TABLE kept (number INTEGER PRIMARY KEY, bytes BLOB) STRICT").unwrap();
     connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).unwrap();
-    Writer::start(connection, Clock::standing(Moment(0)), 0, ()).unwrap()
+    Writer::start(connection, (Clock::standing(Moment(0)), Parts::default()), 0, ()).unwrap()
 }
 
 fn keep(number: i64, bytes: usize) -> impl FnOnce(&Writing<'_>) -> Result<i64, Fault> + Send + 'static {

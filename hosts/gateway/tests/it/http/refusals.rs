@@ -185,8 +185,8 @@ async fn a_request_for_another_host_or_from_another_page_is_refused() {
 }
 
 /// Paths of a whole gateway, which `tool_routes` has.
-const WHOLE: [&str; 8] =
-    ["tools", "results", "keyed-calls", "openapi.json", "uploads", "calls", "metrics", "mcp"];
+const WHOLE: [&str; 9] =
+    ["tools", "results", "keyed-calls", "openapi.json", "uploads", "calls", "metrics", "mcp", "channels"];
 
 #[tokio::test]
 async fn every_documented_path_is_served() {

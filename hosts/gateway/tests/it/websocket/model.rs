@@ -9,13 +9,13 @@ use toolkit_serve::axum::response::IntoResponse;
 use toolkit_serve::axum::routing::post;
 use toolkit_serve::axum::{Json, Router};
 
-pub(super) struct Model {
-    pub(super) url: String,
+pub(crate) struct Model {
+    pub(crate) url: String,
     _shutdown: DropGuard,
 }
 
 impl Model {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let router = Router::new().route("/v1/chat/completions", post(answer));

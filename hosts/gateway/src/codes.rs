@@ -1,4 +1,4 @@
-//! Codes by which nodes are approved.
+//! Codes by which nodes and senders are approved.
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
@@ -11,12 +11,12 @@ const CODE_CHARS: usize = 8;
 const SUFFIX_CHARS: usize = 6;
 
 /// Makes a code.
-pub(super) fn random() -> Result<String, getrandom::Error> {
+pub(crate) fn random() -> Result<String, getrandom::Error> {
     chars(CODE_CHARS)
 }
 
 /// Makes the end of an id.
-pub(super) fn suffix() -> Result<String, getrandom::Error> {
+pub(crate) fn suffix() -> Result<String, getrandom::Error> {
     Ok(chars(SUFFIX_CHARS)?.to_ascii_lowercase())
 }
 
@@ -34,7 +34,7 @@ fn chars(count: usize) -> Result<String, getrandom::Error> {
 }
 
 /// Returns a code as it was made, of what a person typed; `None` if it is none.
-pub(super) fn normalized(typed: &str) -> Option<String> {
+pub(crate) fn normalized(typed: &str) -> Option<String> {
     let chars = typed.chars().filter(|char| !matches!(char, '-' | ' ')).take(CODE_CHARS + 1);
     let code: String = chars.map(|char| char.to_ascii_uppercase()).collect();
     let is_code = code.len() == CODE_CHARS && code.bytes().all(|byte| ALPHABET.contains(&byte));
@@ -42,7 +42,7 @@ pub(super) fn normalized(typed: &str) -> Option<String> {
 }
 
 /// The digest of a code, which the store has.
-pub(super) fn digest(code: &str) -> String {
+pub(crate) fn digest(code: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(code))
 }
 

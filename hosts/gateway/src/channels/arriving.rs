@@ -1,0 +1,239 @@
+//! Stores what was received: first who wrote it, then all else.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolkit_channel::{Account, Batch, Conversation, ConversationKind, Event, EventKind, Incoming, Sender};
+
+use super::arrival::Arrival;
+use super::commands::{self, Command};
+use super::{AtWork, asking, media, source};
+use crate::codes;
+use crate::people::Person;
+use crate::settings::GroupSettings;
+use crate::store::{Acceptance, NewMessage, PersonRecord, Store, StoreError, StrangersMessage, TurnedAway};
+use crate::{PeerKind, SessionKey};
+
+/// The longest text of a message that is stored, in bytes.
+const MAX_TEXT_BYTES: usize = 256 << 10;
+
+/// Stores events in order. One that is stored is not received again.
+pub(super) async fn store_all(
+    store: &Store,
+    account: &Account,
+    at_work: &AtWork,
+    batch: Batch,
+) -> Result<(), StoreError> {
+    let source = source(account);
+    for Event { offset, kind } in batch.events {
+        let arrival = Arrival { store, account, at_work, source: &source, offset };
+        let stored = match kind {
+            EventKind::Message(incoming) => message(&arrival, incoming).await,
+            EventKind::Press(press) => asking::pressed(&arrival, press).await,
+            EventKind::Moved { from, to } => arrival.moved(from, to).await,
+            _ => arrival.skip().await,
+        };
+        match stored {
+            // Received again, it would be refused again, and nobody behind it would be heard.
+            Err(error) if !error.problem.is_passing() => {
+                tracing::error!(%error, source, "an event is refused, and left out");
+                arrival.skip().await?;
+            }
+            stored => stored?,
+        }
+    }
+    Ok(())
+}
+
+async fn message(arrival: &Arrival<'_>, incoming: Incoming) -> Result<(), StoreError> {
+    let Some(sender) = incoming.sender.clone().filter(|sender| !sender.is_bot) else {
+        return arrival.skip().await;
+    };
+    let person = arrival.store.person_of_sender(&arrival.account.channel, &sender.id).await?;
+    match person {
+        None if incoming.conversation.kind == ConversationKind::Direct => {
+            stranger(arrival, &incoming, sender).await
+        }
+        // Nobody says a word in a group because of a stranger, nor to somebody who is blocked.
+        None => arrival.skip().await,
+        Some(person) if person.blocked_at.is_some() => arrival.skip().await,
+        Some(person) => known(arrival, incoming, person).await,
+    }
+}
+
+/// A message of an unknown sender: a code at most, and nothing that costs.
+async fn stranger(arrival: &Arrival<'_>, incoming: &Incoming, sender: Sender) -> Result<(), StoreError> {
+    let Ok(code) = codes::random() else {
+        tracing::error!("the system has no random numbers for a code");
+        return arrival.skip().await;
+    };
+    let (first, second) = code.split_at(4);
+    let text = format!(
+        "This account answers people that its owner has let in. Give the owner this code, which counts for an hour: {first}-{second}"
+    );
+    let message = StrangersMessage {
+        sender: sender.id,
+        name: sender.name,
+        target: arrival.target(&incoming.conversation),
+        source: arrival.source.to_owned(),
+        offset: arrival.offset.clone(),
+        code: codes::digest(&code),
+        body: json!({ "text": text }),
+    };
+    if arrival.store.turn_away(message).await? == TurnedAway::WithCode {
+        tracing::warn!(
+            source = arrival.source,
+            "an unknown sender waits; `toolkit gateway pair list` lists them"
+        );
+    }
+    Ok(())
+}
+
+/// A message of a person of the gateway.
+async fn known(arrival: &Arrival<'_>, incoming: Incoming, person: PersonRecord) -> Result<(), StoreError> {
+    let settings = (arrival.at_work.settings)();
+    let conversation = &incoming.conversation;
+    let group = match conversation.kind {
+        ConversationKind::Direct => None,
+        _ => {
+            let peer = arrival
+                .store
+                .first_peer(&arrival.account.channel, &arrival.account.id, &conversation.peer)
+                .await?;
+            match settings.groups.get(&format!("{}:{peer}", arrival.account.channel)) {
+                Some(group) => Some((group.clone(), peer)),
+                // A group that nobody configured hears nothing.
+                None => return arrival.skip().await,
+            }
+        }
+    };
+    let is_addressed = group
+        .as_ref()
+        .is_none_or(|(group, _)| !group.mention || incoming.mentions_me || incoming.replies_to_me);
+    let role = person.role;
+    let person = Person::new(person, role);
+    if let Some(answer) = asking::typed(&incoming) {
+        return asking::answered(arrival, &incoming, &person, answer).await;
+    }
+    if !is_addressed {
+        return arrival.skip().await;
+    }
+    let agent = match &group {
+        Some((GroupSettings { agent: Some(agent), .. }, _)) => agent.clone(),
+        Some(_) => settings.agent,
+        None => person.agent().to_owned(),
+    };
+    let key = session_key(arrival, &agent, &person, conversation, group.as_ref().map(|(_, peer)| &**peer));
+    let Ok(key) = key else {
+        return arrival
+            .reply(&incoming.external_id, conversation, "This conversation cannot be served.")
+            .await;
+    };
+    if let Some(command) = Command::parse(&incoming) {
+        return commands::run(arrival, &incoming, &person, key, command).await;
+    }
+    accept(arrival, incoming, &person, key, group.is_some()).await
+}
+
+/// The session of a conversation: a person has one with an agent wherever they write directly.
+fn session_key(
+    arrival: &Arrival<'_>,
+    agent: &str,
+    person: &Person,
+    conversation: &Conversation,
+    group: Option<&str>,
+) -> Result<SessionKey, crate::KeyError> {
+    let Some(peer) = group else { return person.main_session(agent) };
+    let kind =
+        if conversation.kind == ConversationKind::Channel { PeerKind::Channel } else { PeerKind::Group };
+    let (channel, account) = (&arrival.account.channel, &arrival.account.id);
+    SessionKey::peer(agent, channel, account, kind, peer, conversation.thread.as_deref())
+}
+
+async fn accept(
+    arrival: &Arrival<'_>,
+    incoming: Incoming,
+    person: &Person,
+    key: SessionKey,
+    is_group: bool,
+) -> Result<(), StoreError> {
+    // Nothing is fetched twice for what is stored.
+    let is_known = arrival.store.is_known(arrival.source, &incoming.external_id).await?;
+    let files = if is_known { Vec::new() } else { media::fetch(arrival, &incoming, person, &key).await };
+    let text = text(&incoming, is_group.then(|| person.name()), &files);
+    if text.is_empty() {
+        return arrival.skip().await;
+    }
+    let mut body = json!({ "text": text, "messageId": incoming.message_id });
+    if incoming.is_forwarded {
+        body["forwarded"] = Value::Bool(true);
+    }
+    let mut message = NewMessage::new(arrival.source, &*incoming.external_id, key.clone(), body)
+        .with_offset(&*arrival.offset)
+        .with_sender(person.name())
+        .with_reply_to(arrival.target(&incoming.conversation));
+    if !is_group {
+        message = message.with_person(person.name());
+    }
+    match arrival.at_work.sessions.send(message).await? {
+        Acceptance::Accepted { .. } | Acceptance::Again { .. } => {
+            // A courtesy, for which nothing waits.
+            let (account, conversation) =
+                (Arc::clone(&arrival.account.account), incoming.conversation.clone());
+            tokio::spawn(async move { account.typing(&conversation).await });
+            Ok(())
+        }
+        Acceptance::QueueFull { limit } => {
+            let text = format!(
+                "{limit} messages wait for answers here already. Wait, or send /stop, and write again."
+            );
+            arrival.reply(&incoming.external_id, &incoming.conversation, &text).await
+        }
+    }
+}
+
+/// The beginnings of the gateway's own remarks in a message.
+const REMARKS: [&str; 8] =
+    ["[forwarded", "[this replaces", "[place", "[picture", "[voice note", "[sound", "[film", "[file"];
+
+fn is_line_end(char: char) -> bool {
+    matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns a line that a person wrote, which looks like no remark of the gateway.
+fn unlike_a_remark(line: &str) -> String {
+    let is_like = REMARKS.iter().any(|remark| line.trim_start().starts_with(remark));
+    if is_like { format!("> {line}") } else { line.to_owned() }
+}
+
+/// The text of a message, as the agent reads it.
+fn text(incoming: &Incoming, group_member: Option<&str>, files: &[String]) -> String {
+    let mut lines = Vec::new();
+    if incoming.is_forwarded {
+        lines.push("[forwarded: somebody else wrote the following]".to_owned());
+    }
+    if incoming.is_edited {
+        lines.push("[this replaces an earlier message]".to_owned());
+    }
+    let mut own = incoming.text.as_str();
+    if own.len() > MAX_TEXT_BYTES {
+        own = &own[..own.floor_char_boundary(MAX_TEXT_BYTES)];
+    }
+    if !own.trim().is_empty() {
+        lines.push(own.split(is_line_end).map(unlike_a_remark).collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(place) = incoming.place {
+        lines.push(format!("[place: {}, {}]", place.latitude, place.longitude));
+    }
+    lines.extend(files.iter().cloned());
+    let is_empty = own.trim().is_empty() && incoming.place.is_none() && files.is_empty();
+    if is_empty {
+        return String::new();
+    }
+    let text = lines.join("\n");
+    match group_member {
+        // Each line but the first is set in, so that no line looks like that of another member.
+        Some(name) => format!("{name}: {}", text.split(is_line_end).collect::<Vec<_>>().join("\n    ")),
+        None => text,
+    }
+}

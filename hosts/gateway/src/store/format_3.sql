@@ -1,0 +1,47 @@
+-- The senders of chat channels who are people of the gateway: by the platform's stable ids, which no person has twice. Kept as long as the person.
+CREATE TABLE identities (
+    channel     TEXT NOT NULL,
+    sender      TEXT NOT NULL,
+    person      TEXT NOT NULL REFERENCES people (name) ON DELETE CASCADE,
+    -- As the platform showed it when it was approved.
+    name        TEXT NOT NULL,
+    approved_by TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (channel, sender)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX identities_by_person ON identities (person);
+
+-- Unknown senders who wrote to an account directly: 200 of each account, for 30 days after their last message; those who were denied for good.
+CREATE TABLE strangers (
+    channel    TEXT NOT NULL,
+    account    TEXT NOT NULL,
+    sender     TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    -- The digest of the code by which they are approved, while it counts.
+    code       TEXT UNIQUE,
+    expires_at INTEGER,
+    -- When a code was sent to them last: they get one in a day.
+    told_at    INTEGER,
+    denied_at  INTEGER,
+    messages   INTEGER NOT NULL,
+    first_at   INTEGER NOT NULL,
+    last_at    INTEGER NOT NULL,
+    PRIMARY KEY (channel, account, sender),
+    CHECK ((code IS NULL) = (expires_at IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX strangers_by_time ON strangers (channel, account, last_at);
+
+-- Conversations that have another id on their platform now. Kept for good: the sessions and settings of the first id go on.
+CREATE TABLE moved_peers (
+    channel TEXT NOT NULL,
+    account TEXT NOT NULL,
+    peer    TEXT NOT NULL,
+    -- The id that it had first.
+    first   TEXT NOT NULL,
+    PRIMARY KEY (channel, account, peer)
+) STRICT, WITHOUT ROWID;
+
+-- 1 if the next run begins a new transcript.
+ALTER TABLE sessions ADD COLUMN begins_anew INTEGER NOT NULL DEFAULT 0 CHECK (begins_anew IN (0, 1));

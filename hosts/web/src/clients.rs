@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_quiet_client_keeps_is_forgotten_by_age() {
+    async fn kept_answers_and_files_of_a_quiet_client_are_forgotten_by_age() {
         let clients = clients(2 * KEY_LIFETIME);
         let client = clients.of(&access("a")).unwrap();
         let Found::New(mut call) = client.keys.begin("k", [1; 32], CancellationToken::new()) else {

@@ -37,7 +37,7 @@ async fn the_schema_names_what_the_caller_may_use() {
 }
 
 #[tokio::test]
-async fn what_no_channel_can_do_is_not_in_the_schema() {
+async fn actions_that_no_channel_can_do_are_not_in_the_schema() {
     let plain = channels().pop().unwrap();
     let (schema, _) = definition(vec![plain.clone()]).await.unwrap();
     let names: BTreeSet<&str> =

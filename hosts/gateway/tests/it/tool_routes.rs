@@ -200,7 +200,7 @@ async fn mcp_serves_the_tools_of_the_person_of_the_token() {
 }
 
 #[tokio::test]
-async fn what_was_begun_in_a_role_ends_with_it_though_a_lesser_token_stays() {
+async fn a_revoked_role_ends_its_calls_though_a_lesser_token_stays() {
     let place = Place::new().await;
     let approver = |name: &str| json!({ "name": name, "person": "bob", "role": "approver" });
     let first = place.token(approver("first")).await;

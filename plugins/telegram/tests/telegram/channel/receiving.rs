@@ -154,7 +154,7 @@ async fn each_edit_has_an_id_of_its_own() {
 }
 
 #[tokio::test]
-async fn what_was_not_written_by_the_sender_is_marked() {
+async fn texts_of_others_than_the_sender_are_marked_as_forwarded() {
     let place = Place::new().await;
     let (ada, bob) = (&place.ada, User::new(6, "Bob"));
     let deliver = |message: UserMessage| place.telegram.deliver(&place.direct, message);

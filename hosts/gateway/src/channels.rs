@@ -13,10 +13,12 @@ mod arriving;
 mod asking;
 mod commands;
 mod health;
+mod kept_files;
 mod media;
 mod messaging;
 mod parts;
 mod receiving;
+mod remarks;
 mod sending;
 
 pub use health::{ChannelHealth, ChannelStatus};
@@ -31,7 +33,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use toolkit::config::Configuration;
-use toolkit_channel::{Account, OpenError, registered};
+use toolkit_channel::{Account, Identity, OpenError, registered};
 
 use crate::settings::GroupSettings;
 use crate::store::{Moment, Store, StoreError};
@@ -83,6 +85,7 @@ pub(crate) struct AtWork {
     pub(crate) sessions: Sessions,
     pub(crate) questions: Questions,
     pub(crate) workspaces: Arc<dyn Workspaces>,
+    pub(crate) readers: Arc<dyn ReadsMedia>,
     pub(crate) settings: Arc<dyn Fn() -> ChannelSettings + Send + Sync>,
 }
 
@@ -93,6 +96,19 @@ pub(crate) struct ChannelSettings {
     pub(crate) agent: String,
     /// The groups in which the gateway takes part, by `CHANNEL:GROUP`.
     pub(crate) groups: std::collections::BTreeMap<String, GroupSettings>,
+}
+
+/// The outcome of reading a file: `None` where nothing is configured that reads it.
+pub(crate) type Reading<'a> =
+    std::pin::Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
+
+/// Reads files that come with messages, in the name of a session and within its budgets.
+pub(crate) trait ReadsMedia: Send + Sync + 'static {
+    /// Returns what is said in a sound file of the workspace.
+    fn transcript<'a>(&'a self, session: &'a crate::store::SessionRecord, path: &'a str) -> Reading<'a>;
+
+    /// Returns what a picture of the workspace shows.
+    fn description<'a>(&'a self, session: &'a crate::store::SessionRecord, path: &'a str) -> Reading<'a>;
 }
 
 /// Where the files go that come with messages.
@@ -192,9 +208,9 @@ impl fmt::Debug for Channels {
     }
 }
 
-/// The source of the messages of an account.
-fn source(account: &Account) -> String {
-    format!("{}:{}", account.channel, account.id)
+/// The source of the messages of an account, as the platform knows it: another account under the same name has ids and offsets of its own.
+fn source(account: &Account, identity: &Identity) -> String {
+    format!("{}:{}:{}", account.channel, account.id, identity.id)
 }
 
 /// The time of the store.

@@ -5,6 +5,7 @@ mod budgets;
 mod directory;
 mod error;
 mod listening;
+mod media;
 mod others;
 mod persons_tools;
 mod process;
@@ -44,6 +45,7 @@ use crate::{
 use agents::ConfiguredAgents;
 use directory::HostDirectory;
 use listening::Listening;
+use media::ReadingTools;
 use others::OwnersTools;
 use persons_tools::CallersOfPeople;
 use process::Process;
@@ -230,6 +232,9 @@ impl Gateway {
         let settings = GatewaySettings::of(&host.configuration());
 
         let people = People::open(store.clone(), &settings.agent).await?;
+        crate::people::configure(&store, &host.configuration())
+            .await
+            .map_err(GatewayError::ConfiguredPeople)?;
         let expiring = people.clone();
         let senders = senders(options.channels, &accounts, &data_dir);
         let outbox = Outbox::start(store.clone(), senders).await.map_err(GatewayError::Store)?;
@@ -260,12 +265,7 @@ impl Gateway {
             }
         };
 
-        let of_channels = AtWork {
-            sessions: sessions.clone(),
-            questions: questions.clone(),
-            workspaces: Arc::clone(&agents_of_tools) as Arc<dyn Workspaces>,
-            settings: settings_of_channels(Arc::clone(&host)),
-        };
+        let of_channels = of_channels(&sessions, &questions, &agents_of_tools, &host);
         let connected = begin_channels(&store, accounts, &of_channels, messages.as_ref());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone())
@@ -451,12 +451,36 @@ fn begin_channels(
     Channels::begin(store.clone(), accounts, at_work)
 }
 
+/// The parts that channels use.
+fn of_channels(
+    sessions: &Sessions,
+    questions: &Questions,
+    agents: &Arc<ConfiguredAgents>,
+    host: &Arc<Host>,
+) -> AtWork {
+    AtWork {
+        sessions: sessions.clone(),
+        questions: questions.clone(),
+        workspaces: Arc::clone(agents) as Arc<dyn Workspaces>,
+        readers: Arc::new(ReadingTools(Arc::clone(agents))),
+        settings: settings_of_channels(Arc::clone(host)),
+    }
+}
+
 /// Reads what the configuration of now says about channels.
 fn settings_of_channels(host: Arc<Host>) -> Arc<dyn Fn() -> ChannelSettings + Send + Sync> {
     Arc::new(move || {
         let GatewaySettings { agent, groups, .. } = GatewaySettings::of(&host.configuration());
         ChannelSettings { agent, groups }
     })
+}
+
+/// Uses the people of the configuration of now.
+async fn follow_people(state: HttpState, configuration: Configuration) {
+    if let Err(error) = crate::people::configure(state.store(), &configuration).await {
+        tracing::error!(%error, "the people of a changed configuration are not used");
+        state.set_about(|about| about.problems.push(format!("the people of before still count: {error}")));
+    }
 }
 
 /// Uses the configuration of now.

@@ -79,8 +79,8 @@ pub use session_key::{KeyError, MAX_KEY_PART_BYTES, PeerKind, SessionKey, Sessio
 pub use session_tools::{SessionDirectory, SessionTools, StoredJobs, caller_in, caller_of_job};
 pub use sessions::{AgentError, Agents, Sessions, SessionsOptions};
 pub use settings::{
-    AgentScopes, BudgetSettings, GatewaySettings, GroupSettings, PeriodLimits, Scope, SessionSettings,
-    UsageLimits,
+    AgentScopes, BudgetSettings, GatewaySettings, GroupSettings, PeopleSettings, PeriodLimits, PersonRole,
+    PersonSettings, Scope, SessionSettings, UsageLimits,
 };
 pub use stand_in::StandIn;
 pub use store::{

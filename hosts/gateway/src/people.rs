@@ -4,6 +4,7 @@
 //! has digests alone. A token counts as the store says at the time of each request; once it is revoked, or its person is blocked, its
 //! [`Revocation`] ends what was begun with it.
 
+mod configured;
 mod owner_token;
 mod pairing;
 mod rights;
@@ -12,6 +13,7 @@ mod tests;
 mod window;
 mod wrong_tokens;
 
+pub(crate) use configured::configure;
 pub(crate) use pairing::Paired;
 pub(crate) use window::Window;
 

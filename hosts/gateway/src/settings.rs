@@ -1,8 +1,10 @@
 //! The sections `gateway`, `sessions` and `budgets` of the configuration.
 
 mod budgets;
+mod people;
 
 pub use budgets::{BudgetSettings, PeriodLimits, UsageLimits};
+pub use people::{PeopleSettings, PersonRole, PersonSettings};
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

@@ -13,7 +13,7 @@
 //! # What is kept, and where
 //!
 //! Each agent has its own database, `memory/agent-<digest of its name>.sqlite3` in the toolkit's data directory; callers without
-//! an agent name share one. So no agent finds another agent's notes, and they do not affect the ranking of its search. Only the
+//! an agent name share one. A host that serves several people has one for each person and agent. So no agent finds another agent's notes, and they do not affect the ranking of its search. Only the
 //! owner can access the files (mode 0600). Several processes can use them at once.
 //!
 //! # How notes are found
@@ -37,6 +37,10 @@ mod words;
 
 pub use settings::MemorySettings;
 pub use store::Memory;
+
+/// The key among the further values of a caller by which a host names the person for whom an agent works, if it keeps people apart: a text. Notes
+/// are found by that person alone.
+pub const PERSON: &str = "person";
 
 toolkit::plugin! {
     id: "memory",

@@ -79,22 +79,26 @@ impl Memory {
 
     /// Returns the file with an agent's notes. An agent's name is arbitrary, so the file name is a digest of it.
     pub fn file_of(&self, agent: Option<&str>) -> PathBuf {
-        let name = agent.map_or_else(
-            || "nobody".to_owned(),
-            |agent| format!("agent-{}", data_encoding::HEXLOWER.encode(&Sha256::digest(agent))),
-        );
-        self.directory.join(format!("{name}.sqlite3"))
+        self.file_for(agent, None)
+    }
+
+    /// Returns the file with an agent's notes for a person whom the host keeps apart from others.
+    pub fn file_for(&self, agent: Option<&str>, person: Option<&str>) -> PathBuf {
+        let digest = |name: &str| data_encoding::HEXLOWER.encode(&Sha256::digest(name));
+        let name = agent.map_or_else(|| "nobody".to_owned(), |agent| format!("agent-{}", digest(agent)));
+        let of_person = person.map(|person| format!("-person-{}", digest(person))).unwrap_or_default();
+        self.directory.join(format!("{name}{of_person}.sqlite3"))
     }
 
     /// Stores a note, or finds an identical one. Blocks.
     pub(crate) fn store(
         &self,
-        agent: Option<&str>,
+        (agent, person): (Option<&str>, Option<&str>),
         text: &str,
         tags: &[String],
         replaces: Option<i64>,
     ) -> Result<Stored, ToolError> {
-        let file = self.file_of(agent);
+        let file = self.file_for(agent, person);
         create(&file).map_err(|error| unusable(&file, &error))?;
         let insert = || self.insert(&mut self.open(&file)?, text, tags, replaces);
         insert().map_err(|fault| fault.worded(&file))
@@ -148,11 +152,11 @@ impl Memory {
     /// Returns the notes with any of the words of `query`, the best first. Blocks.
     pub(crate) fn search(
         &self,
-        agent: Option<&str>,
+        (agent, person): (Option<&str>, Option<&str>),
         query: &str,
         limit: u32,
     ) -> Result<Vec<Found>, ToolError> {
-        let file = self.file_of(agent);
+        let file = self.file_for(agent, person);
         let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         if file.symlink_metadata().is_err_and(|error| missing(&error)) {
             return Ok(Vec::new());

@@ -1,5 +1,6 @@
 //! The tools.
 
+use crate::PERSON;
 use crate::store::Memory;
 use crate::words;
 use toolkit::ToolErrorKind;
@@ -63,8 +64,9 @@ async fn memory_store(
     if words::query(&text).is_none() {
         return Err(invalid("`text` holds no word, so a search could not find it: write it in words"));
     }
-    let agent = ctx.agent().map(str::to_owned);
-    let stored = ctx.blocking(move |_| memory.store(agent.as_deref(), &text, &tags, replaces)).await?;
+    let (agent, person) = whose(ctx)?;
+    let store = move || memory.store((agent.as_deref(), person.as_deref()), &text, &tags, replaces);
+    let stored = ctx.blocking(move |_| store()).await?;
     ctx.set_title(if stored.is_new { "Kept a note" } else { "The note was there" });
     Ok(Json(StoredNote { id: stored.id, is_new: stored.is_new, notes: stored.notes }))
 }
@@ -85,8 +87,9 @@ async fn memory_search(
     let Some(query) = words::query(&query) else {
         return Err(invalid("`query` holds no word: give words that the note may hold"));
     };
-    let agent = ctx.agent().map(str::to_owned);
-    let found = ctx.blocking(move |_| memory.search(agent.as_deref(), &query, limit)).await?;
+    let (agent, person) = whose(ctx)?;
+    let search = move || memory.search((agent.as_deref(), person.as_deref()), &query, limit);
+    let found = ctx.blocking(move |_| search()).await?;
     ctx.set_title(match found.len() {
         1 => "Found 1 note".to_owned(),
         found => format!("Found {found} notes"),
@@ -98,6 +101,11 @@ async fn memory_search(
         stored: note.stored,
     });
     Ok(Json(FoundNotes { notes: notes.collect() }))
+}
+
+/// The agent, and the person whom the host keeps apart from others.
+fn whose(ctx: &ToolContext) -> Result<(Option<String>, Option<String>), ToolError> {
+    Ok((ctx.agent().map(str::to_owned), ctx.extra(PERSON)?))
 }
 
 fn invalid(message: &str) -> ToolError {

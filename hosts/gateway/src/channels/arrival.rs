@@ -1,7 +1,7 @@
 //! One event of an account, on its way into the store.
 
 use serde_json::json;
-use toolkit_channel::{Account, Conversation};
+use toolkit_channel::{Account, Conversation, Identity};
 
 use super::AtWork;
 use crate::store::{Store, StoreError, Target};
@@ -12,6 +12,8 @@ pub(super) struct Arrival<'a> {
     pub(super) account: &'a Account,
     pub(super) at_work: &'a AtWork,
     pub(super) source: &'a str,
+    /// Who the account is on its platform.
+    pub(super) identity: &'a Identity,
     /// How far the platform was read with it.
     pub(super) offset: String,
 }

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolkit_channel::{Account, Batch, Conversation, ConversationKind, Event, EventKind, Incoming, Sender};
+use toolkit_channel::{
+    Account, Batch, Conversation, ConversationKind, Event, EventKind, Identity, Incoming, Sender,
+};
 
 use super::arrival::Arrival;
 use super::commands::{self, Command};
-use super::{AtWork, asking, media, source};
+use super::media::Files;
+use super::remarks::{is_line_end, unlike_a_remark};
+use super::{AtWork, asking, source};
 use crate::codes;
 use crate::people::Person;
 use crate::settings::GroupSettings;
@@ -20,13 +24,13 @@ const MAX_TEXT_BYTES: usize = 256 << 10;
 /// Stores events in order. One that is stored is not received again.
 pub(super) async fn store_all(
     store: &Store,
-    account: &Account,
+    (account, identity): (&Account, &Identity),
     at_work: &AtWork,
     batch: Batch,
 ) -> Result<(), StoreError> {
-    let source = source(account);
+    let source = source(account, identity);
     for Event { offset, kind } in batch.events {
-        let arrival = Arrival { store, account, at_work, source: &source, offset };
+        let arrival = Arrival { store, account, at_work, source: &source, identity, offset };
         let stored = match kind {
             EventKind::Message(incoming) => message(&arrival, incoming).await,
             EventKind::Press(press) => asking::pressed(&arrival, press).await,
@@ -115,24 +119,29 @@ async fn known(arrival: &Arrival<'_>, incoming: Incoming, person: PersonRecord) 
     if let Some(answer) = asking::typed(&incoming) {
         return asking::answered(arrival, &incoming, &person, answer).await;
     }
-    if !is_addressed {
-        return arrival.skip().await;
-    }
     let agent = match &group {
         Some((GroupSettings { agent: Some(agent), .. }, _)) => agent.clone(),
         Some(_) => settings.agent,
         None => person.agent().to_owned(),
     };
     let key = session_key(arrival, &agent, &person, conversation, group.as_ref().map(|(_, peer)| &**peer));
-    let Ok(key) = key else {
+    let mut files = Files::new(arrival, &incoming, &person, key.as_ref().ok());
+    // Nothing is fetched twice for what is stored.
+    let is_known = arrival.store.is_known(arrival.source, &incoming.external_id).await?;
+    if !is_addressed && (is_known || !files.speak_of_account().await) {
+        files.forget().await;
+        return arrival.skip().await;
+    }
+    let Ok(key) = &key else {
         return arrival
             .reply(&incoming.external_id, conversation, "This conversation cannot be served.")
             .await;
     };
     if let Some(command) = Command::parse(&incoming) {
-        return commands::run(arrival, &incoming, &person, key, command).await;
+        return commands::run(arrival, &incoming, &person, key.clone(), command).await;
     }
-    accept(arrival, incoming, &person, key, group.is_some()).await
+    let lines = if is_known { Vec::new() } else { files.lines().await };
+    accept(arrival, &incoming, &person, key.clone(), (group.is_some(), lines)).await
 }
 
 /// The session of a conversation: a person has one with an agent wherever they write directly.
@@ -152,15 +161,12 @@ fn session_key(
 
 async fn accept(
     arrival: &Arrival<'_>,
-    incoming: Incoming,
+    incoming: &Incoming,
     person: &Person,
     key: SessionKey,
-    is_group: bool,
+    (is_group, files): (bool, Vec<String>),
 ) -> Result<(), StoreError> {
-    // Nothing is fetched twice for what is stored.
-    let is_known = arrival.store.is_known(arrival.source, &incoming.external_id).await?;
-    let files = if is_known { Vec::new() } else { media::fetch(arrival, &incoming, person, &key).await };
-    let text = text(&incoming, is_group.then(|| person.name()), &files);
+    let text = text(incoming, is_group.then(|| person.name()), &files);
     if text.is_empty() {
         return arrival.skip().await;
     }
@@ -190,20 +196,6 @@ async fn accept(
             arrival.reply(&incoming.external_id, &incoming.conversation, &text).await
         }
     }
-}
-
-/// The beginnings of the gateway's own remarks in a message.
-const REMARKS: [&str; 8] =
-    ["[forwarded", "[this replaces", "[place", "[picture", "[voice note", "[sound", "[film", "[file"];
-
-fn is_line_end(char: char) -> bool {
-    matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-/// Returns a line that a person wrote, which looks like no remark of the gateway.
-fn unlike_a_remark(line: &str) -> String {
-    let is_like = REMARKS.iter().any(|remark| line.trim_start().starts_with(remark));
-    if is_like { format!("> {line}") } else { line.to_owned() }
 }
 
 /// The text of a message, as the agent reads it.

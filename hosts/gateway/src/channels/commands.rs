@@ -6,7 +6,7 @@ use toolkit_channel::Incoming;
 use super::arrival::Arrival;
 use crate::SessionKey;
 use crate::people::Person;
-use crate::store::{CancelOutcome, MessageKind, StoreError};
+use crate::store::StoreError;
 
 const HELP: &str = "Write what you want; the answer comes here.\n\n/new begins a new conversation\n/stop ends what runs now\n/status says what runs and what waits\n/help shows this\n\n\
     Who may answer questions presses a button below one, or writes `approve CODE` or `deny CODE`.";
@@ -53,15 +53,8 @@ pub(super) async fn run(
         Command::Help => HELP.to_owned(),
         Command::Status => status(arrival, person, &key).await?,
         Command::Stop => {
-            let mut taken_back = 0;
-            // First, so that none of them begins when the run ends. Results of sub-agents and fires of jobs stay.
-            for message in arrival.store.queued(key.clone()).await? {
-                if message.kind == MessageKind::Message
-                    && arrival.at_work.sessions.cancel_message(message.id).await? == CancelOutcome::Cancelled
-                {
-                    taken_back += 1;
-                }
-            }
+            // First, so that none of them begins when the run ends.
+            let taken_back = arrival.store.withdraw(key.clone()).await?;
             let ended = arrival.at_work.sessions.cancel(key).await?;
             match (ended, taken_back) {
                 (false, 0) => "Nothing runs, and nothing waits.".to_owned(),

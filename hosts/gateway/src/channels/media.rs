@@ -1,10 +1,14 @@
-//! Files that come with messages of people: fetched after the sender is known, into the workspace of the session.
+//! Files that come with messages of people: fetched after the sender is known, into the workspace of the session, and read there.
+//!
+//! Speech is text: it is looked at before the rule about mentions. Pictures are described once it is known that the agent is addressed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use toolkit_channel::{ConversationKind, Incoming, Media, MediaKind};
+use toolkit_channel::{ConversationKind, Identity, Incoming, Media, MediaKind};
 
 use super::arrival::Arrival;
+use super::remarks::{is_line_end, unlike_a_remark};
 use crate::SessionKey;
 use crate::people::Person;
 use crate::store::SessionRecord;
@@ -14,58 +18,197 @@ use crate::uploads::{MAX_FILE_BYTES, Uploads};
 const FETCH_WITHIN: Duration = Duration::from_mins(1);
 /// The most files of one message.
 const MAX_FILES: usize = 10;
+/// The longest text that a file is read as, in bytes.
+const MAX_READ_BYTES: usize = 16 << 10;
+/// The shortest name of an account that is looked for in speech, in characters.
+const MIN_SPOKEN_NAME: usize = 3;
 
-/// Fetches the files of a message. Returns a line for the agent about each: where it is, or why it is not there.
-pub(super) async fn fetch(
-    arrival: &Arrival<'_>,
-    incoming: &Incoming,
-    person: &Person,
-    key: &SessionKey,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (number, media) in incoming.media.iter().enumerate() {
-        if number == MAX_FILES {
-            lines.push(format!("[{} more files were not fetched]", incoming.media.len() - MAX_FILES));
-            break;
-        }
-        let kind = kind_name(media.kind);
-        lines.push(match one(arrival, incoming, person, key, number, media).await {
-            Ok(path) => format!("[{kind}: {path}]"),
-            Err(reason) => format!("[{kind} that could not be fetched: {reason}]"),
-        });
-    }
-    lines
+/// A file that was fetched: its path in the workspace, or why there is none.
+type Fetched = Result<String, String>;
+
+/// A voice note, and what is said in it as far as it could be read.
+struct Heard {
+    file: Fetched,
+    said: Result<Option<String>, String>,
 }
 
-async fn one(
-    arrival: &Arrival<'_>,
-    incoming: &Incoming,
-    person: &Person,
-    key: &SessionKey,
-    number: usize,
-    media: &Media,
-) -> Result<String, String> {
-    let channel = &arrival.account.account;
-    let max = channel.limits().media_in.min(MAX_FILE_BYTES as u64);
-    if media.size.is_some_and(|size| size > max) {
-        return Err(format!("it has {} bytes, and the limit is {max}", media.size.unwrap_or_default()));
+/// The files of a message.
+pub(super) struct Files<'a> {
+    arrival: &'a Arrival<'a>,
+    incoming: &'a Incoming,
+    session: Option<SessionRecord>,
+    /// The voice notes that were listened to, by their places.
+    heard: Vec<(usize, Heard)>,
+}
+
+impl<'a> Files<'a> {
+    /// The files of a message for a session; none is fetched without one.
+    pub(super) fn new(
+        arrival: &'a Arrival<'a>,
+        incoming: &'a Incoming,
+        person: &Person,
+        key: Option<&SessionKey>,
+    ) -> Self {
+        let session = key.map(|key| {
+            let mut session = SessionRecord::unbegun(key.clone(), person.name());
+            if incoming.conversation.kind != ConversationKind::Direct {
+                // A group has a workspace of its own, as its agent has.
+                session.person = None;
+            }
+            session
+        });
+        Self { arrival, incoming, session, heard: Vec::new() }
     }
-    let fetched = tokio::time::timeout(FETCH_WITHIN, channel.fetch(media, max)).await;
-    let content = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.reason)?;
-    let name = file_name(incoming, number, media);
-    let mut session = SessionRecord::unbegun(key.clone(), person.name());
-    if incoming.conversation.kind != ConversationKind::Direct {
-        // A group has a workspace of its own, as its agent has.
-        session.person = None;
+
+    /// Listens to the voice notes, and returns true if one names the account.
+    pub(super) async fn speak_of_account(&mut self) -> bool {
+        self.listen().await;
+        let said = self.heard.iter().filter_map(|(_, heard)| heard.said.as_ref().ok()?.as_deref());
+        said.into_iter().any(|said| is_spoken(said, self.arrival.identity))
     }
-    let workspaces = std::sync::Arc::clone(&arrival.at_work.workspaces);
-    let saving = tokio::task::spawn_blocking(move || {
-        let workspace = workspaces.workspace(&session)?;
-        let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
-        let (upload, _) = uploads.save(&name, &content).map_err(|error| error.to_string())?;
-        Ok::<_, String>(upload.path)
+
+    async fn listen(&mut self) {
+        for (number, media) in self.incoming.media.iter().enumerate().take(MAX_FILES) {
+            let is_heard = self.heard.iter().any(|(heard, _)| *heard == number);
+            if media.kind != MediaKind::Voice || is_heard {
+                continue;
+            }
+            let file = self.fetch(number, media).await;
+            let said = match (&file, &self.session) {
+                (Ok(path), Some(session)) => {
+                    let _typing = self.typing();
+                    self.arrival.at_work.readers.transcript(session, path).await
+                }
+                _ => Ok(None),
+            };
+            self.heard.push((number, Heard { file, said }));
+        }
+    }
+
+    /// Shows the sender that something happens with their message.
+    fn typing(&self) -> tokio::task::JoinHandle<()> {
+        let account = Arc::clone(&self.arrival.account.account);
+        let conversation = self.incoming.conversation.clone();
+        tokio::spawn(async move { account.typing(&conversation).await })
+    }
+
+    /// Removes what was fetched: the message is none for the agent.
+    pub(super) async fn forget(self) {
+        let Some(session) = self.session else { return };
+        let names: Vec<String> = self
+            .heard
+            .iter()
+            .filter_map(|(_, heard)| heard.file.as_ref().ok()?.rsplit('/').next().map(str::to_owned))
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        let workspaces = Arc::clone(&self.arrival.at_work.workspaces);
+        let removing = tokio::task::spawn_blocking(move || {
+            let workspace = workspaces.workspace(&session)?;
+            let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
+            names
+                .iter()
+                .try_for_each(|name| uploads.remove(name).map(drop))
+                .map_err(|error| error.to_string())
+        });
+        if let Ok(Err(reason)) = removing.await {
+            tracing::warn!(reason, "a voice note that is not for the agent stays in its workspace");
+        }
+    }
+
+    /// Fetches and reads the files. Returns lines for the agent about each: where it is and what it says, or why it is not there.
+    pub(super) async fn lines(mut self) -> Vec<String> {
+        self.listen().await;
+        let mut lines = Vec::new();
+        for (number, media) in self.incoming.media.iter().enumerate() {
+            if number == MAX_FILES {
+                let more = self.incoming.media.len() - MAX_FILES;
+                lines.push(format!("[file: {more} more were not fetched]"));
+                break;
+            }
+            let place = self.heard.iter().position(|(heard, _)| *heard == number);
+            if let Some(place) = place {
+                lines.extend(of_voice(self.heard.swap_remove(place).1));
+                continue;
+            }
+            let kind = kind_name(media.kind);
+            match (self.fetch(number, media).await, &self.session) {
+                (Ok(path), Some(session)) if media.kind == MediaKind::Image => {
+                    let described = self.arrival.at_work.readers.description(session, &path).await;
+                    lines.extend(of_picture(&path, described));
+                }
+                (Ok(path), _) => lines.push(format!("[{kind}: {path}]")),
+                (Err(reason), _) => lines.push(format!("[{kind} that could not be fetched: {reason}]")),
+            }
+        }
+        lines
+    }
+
+    async fn fetch(&self, number: usize, media: &Media) -> Fetched {
+        let Some(session) = &self.session else { return Err("it is of no session".to_owned()) };
+        let channel = &self.arrival.account.account;
+        let max = channel.limits().media_in.min(MAX_FILE_BYTES as u64);
+        if media.size.is_some_and(|size| size > max) {
+            return Err(format!("it has {} bytes, and the limit is {max}", media.size.unwrap_or_default()));
+        }
+        let fetched = tokio::time::timeout(FETCH_WITHIN, channel.fetch(media, max)).await;
+        let content = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.reason)?;
+        let name = file_name(self.incoming, number, media);
+        let (workspaces, session) = (Arc::clone(&self.arrival.at_work.workspaces), session.clone());
+        let saving = tokio::task::spawn_blocking(move || {
+            let workspace = workspaces.workspace(&session)?;
+            let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
+            let (upload, _) = uploads.save(&name, &content).map_err(|error| error.to_string())?;
+            Ok::<_, String>(upload.path)
+        });
+        saving.await.unwrap_or_else(|_| Err("it cannot be saved".to_owned()))
+    }
+}
+
+/// The lines about a voice note: what is said is what the sender says.
+fn of_voice(heard: Heard) -> Vec<String> {
+    let path = match heard.file {
+        Ok(path) => path,
+        Err(reason) => return vec![format!("[voice note that could not be fetched: {reason}]")],
+    };
+    match heard.said {
+        Ok(None) => vec![format!("[voice note: {path}]")],
+        Ok(Some(said)) if said.trim().is_empty() => vec![format!("[voice note: {path}, without speech]")],
+        Ok(Some(said)) => {
+            let said = cut(&said).split(is_line_end).map(unlike_a_remark);
+            [format!("[voice note: {path}, which says:]")].into_iter().chain(said).collect()
+        }
+        Err(reason) => vec![format!("[voice note: {path}, which could not be transcribed: {reason}]")],
+    }
+}
+
+/// The lines about a picture. A model wrote the description, and text in a picture may be anybody's.
+fn of_picture(path: &str, described: Result<Option<String>, String>) -> Vec<String> {
+    let described = described.unwrap_or_else(|reason| {
+        tracing::warn!(reason, "a picture is not described");
+        None
     });
-    saving.await.unwrap_or_else(|_| Err("it cannot be saved".to_owned()))
+    match described {
+        None => vec![format!("[picture: {path}]")],
+        Some(text) => {
+            let lines = cut(text.trim()).split(is_line_end).map(|line| format!("> {line}"));
+            [format!("[picture: {path}, as a model describes it:]")].into_iter().chain(lines).collect()
+        }
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_READ_BYTES)]
+}
+
+/// Returns true if speech names an account: by its name, however that is written.
+fn is_spoken(said: &str, account: &Identity) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let name = letters(&account.name);
+    name.chars().count() >= MIN_SPOKEN_NAME && letters(said).contains(&name)
 }
 
 fn kind_name(kind: MediaKind) -> &'static str {
@@ -110,6 +253,23 @@ mod tests {
     use toolkit_channel::{Conversation, Sender};
 
     use super::*;
+
+    #[test]
+    fn speech_names_an_account_however_that_is_written() {
+        let account = |name: &str| Identity { id: "1".to_owned(), name: name.to_owned() };
+        assert!(is_spoken("Hey, Family Bot! What is for dinner?", &account("@family_bot")));
+        assert!(!is_spoken("The family is at home.", &account("@family_bot")));
+        assert!(!is_spoken("it is so", &account("@it")), "a short name occurs in any text");
+    }
+
+    #[test]
+    fn nothing_said_or_shown_looks_like_a_remark() {
+        let heard =
+            Heard { file: Ok("uploads/1".to_owned()), said: Ok(Some("hello\n[picture: x]".to_owned())) };
+        assert_eq!(of_voice(heard), ["[voice note: uploads/1, which says:]", "hello", "> [picture: x]"]);
+        let shown = of_picture("uploads/2", Ok(Some("A sign.\n[forwarded".to_owned())));
+        assert_eq!(shown[1..], ["> A sign.", "> [forwarded"]);
+    }
 
     #[test]
     fn a_file_has_a_plain_name() {

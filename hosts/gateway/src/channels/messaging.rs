@@ -1,32 +1,25 @@
 //! The service behind the tool `message`: who may be written to, and the rows of the outbox.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use builtin_tools::messaging::{
     MessageAccount, MessageAnswer, MessageCapabilities, MessageChannel, MessageContent, MessageLimits,
-    MessageMedia, MessagePart, MessagePartKind, MessageService, MessageState, MessageTarget, OutgoingMessage,
-    SentPart,
+    MessagePart, MessagePartKind, MessageService, MessageState, MessageTarget, OutgoingMessage, SentPart,
 };
 use serde_json::{Value, json};
 use toolkit::{Caller, ToolContext, ToolError, ToolErrorKind};
 use toolkit_channel::{Account, Conversation, ConversationKind, MediaKind};
 
 use super::ChannelSettings;
+use super::kept_files::keep;
 use super::sending::FILES;
 use crate::SessionKey;
 use crate::people::is_owners;
 use crate::session_tools::{call_origin, calling, of_store, session_of};
 use crate::store::{Delivery, DeliveryState, NewDelivery, SessionRecord, Store, Target};
 
-/// Age at which a file that waited to be sent is removed: what needs it has left, or is dead.
-const KEPT_FILES: Duration = Duration::from_hours(48);
-/// The most bytes of files that wait.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 /// The longest pause between two looks at parts that wait.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -211,7 +204,8 @@ impl MessageService for ChannelMessages {
             let bodies = self.bodies(&target, &message)?;
             if let MessageContent::Send { media, .. } = message.content {
                 let files = self.0.files.clone();
-                let keeping = tokio::task::spawn_blocking(move || keep(&files, &media)).await;
+                let needed = self.0.store.files_that_wait().await.map_err(of_store)?;
+                let keeping = tokio::task::spawn_blocking(move || keep(&files, &media, &needed)).await;
                 let failed = |reason: String| {
                     ToolError::unavailable(format!("the file cannot be kept until it is sent: {reason}"))
                 };
@@ -344,50 +338,4 @@ fn listed(reachable: Vec<Reachable>) -> Vec<MessageChannel> {
         accounts[of_account].targets.push(MessageTarget { id: conversation.peer, name, is_own });
     }
     channels
-}
-
-/// Numbers files that are not whole, within this process.
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
-/// Keeps files until they are sent, by the digests of their bytes. Blocks.
-fn keep(files: &Path, media: &[MessageMedia]) -> Result<(), String> {
-    if media.is_empty() {
-        return Ok(());
-    }
-    let of_io = |error: std::io::Error| error.to_string();
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(files).map_err(of_io)?;
-    let mut there = 0_u64;
-    for entry in fs::read_dir(files).map_err(of_io)? {
-        let entry = entry.map_err(of_io)?;
-        let about = entry.metadata().map_err(of_io)?;
-        let age = about.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        if age.is_some_and(|age| age > KEPT_FILES) {
-            let _ = fs::remove_file(entry.path());
-        } else {
-            there = there.saturating_add(about.len());
-        }
-    }
-    for MessageMedia { bytes, sha256, .. } in media {
-        there = there.saturating_add(bytes.len() as u64);
-        if there > MAX_FILE_BYTES {
-            return Err(format!("{MAX_FILE_BYTES} bytes of files wait to be sent already, the limit"));
-        }
-        let path = files.join(sha256);
-        // One that is there is replaced, and kept for as long again.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = files.join(format!("{sha256}.{}.{number}", std::process::id()));
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&unfinished).map_err(of_io)?;
-        file.write_all(bytes).map_err(of_io)?;
-        file.sync_all().map_err(of_io)?;
-        fs::rename(&unfinished, &path).map_err(of_io)?;
-    }
-    Ok(())
 }

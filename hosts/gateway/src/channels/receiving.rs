@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use toolkit_channel::{Account, ReceiveError};
+use toolkit_channel::{Account, Batch, Identity, ReceiveError};
 
 use super::health::Health;
 use super::{AtWork, arriving, now, source};
@@ -24,34 +24,34 @@ pub(super) async fn receive_all(
     at_work: AtWork,
     stopping: CancellationToken,
 ) {
-    let source = source(&account);
-    let mut is_identified = false;
+    let named = format!("{}:{}", account.channel, account.id);
+    let mut identity = None;
     while !stopping.is_cancelled() {
         let received = tokio::select! {
-            received = once(&store, &account, &source, &health, &mut is_identified) => received,
+            received = once(&store, &account, &health, &mut identity) => received,
             () = stopping.cancelled() => return,
         };
         let pause = match received {
-            Ok(batch) => {
+            Ok((identity, batch)) => {
                 if health.good(now(&store)) {
-                    tracing::info!(source, "the platform answers");
+                    tracing::info!(account = named, "the platform answers");
                 }
                 // Not ended halfway: what was begun is stored.
-                match arriving::store_all(&store, &account, &at_work, batch).await {
+                match arriving::store_all(&store, (&account, &identity), &at_work, batch).await {
                     Ok(()) => continue,
                     Err(error) => {
-                        tracing::error!(%error, source, "what was received cannot be stored; it is received again");
+                        tracing::error!(%error, account = named, "what was received cannot be stored; it is received again");
                         RETRY
                     }
                 }
             }
             Err(Failure::Platform(error)) => {
                 let failures = health.bad(now(&store), &error.reason);
-                tracing::warn!(%error, source, failures, "the platform does not answer as it should; it is asked again");
+                tracing::warn!(%error, account = named, failures, "the platform does not answer as it should; it is asked again");
                 error.retry_after.map_or_else(|| back_off(failures), |wait| wait.min(MAX_RETRY_AFTER))
             }
             Err(Failure::Store(error)) => {
-                tracing::error!(%error, source, "the store cannot be read; it is tried again");
+                tracing::error!(%error, account = named, "the store cannot be read; it is tried again");
                 RETRY
             }
         };
@@ -67,19 +67,24 @@ enum Failure {
     Store(StoreError),
 }
 
+/// Receives once, and returns with it who the account is.
 async fn once(
     store: &Store,
     account: &Account,
-    source: &str,
     health: &Health,
-    is_identified: &mut bool,
-) -> Result<toolkit_channel::Batch, Failure> {
-    if !*is_identified {
-        health.identified(account.account.identify().await.map_err(Failure::Platform)?);
-        *is_identified = true;
-    }
-    let offset = store.offset(source.to_owned()).await.map_err(Failure::Store)?;
-    account.account.receive(offset.as_deref()).await.map_err(Failure::Platform)
+    known: &mut Option<Identity>,
+) -> Result<(Identity, Batch), Failure> {
+    let identity = match known {
+        Some(identity) => identity.clone(),
+        None => {
+            let identity = account.account.identify().await.map_err(Failure::Platform)?;
+            health.identified(identity.clone());
+            known.insert(identity).clone()
+        }
+    };
+    let offset = store.offset(source(account, &identity)).await.map_err(Failure::Store)?;
+    let batch = account.account.receive(offset.as_deref()).await.map_err(Failure::Platform)?;
+    Ok((identity, batch))
 }
 
 /// Returns the pause after so many failures in a row.

@@ -24,6 +24,9 @@ use crate::settings::GatewaySettings;
 use crate::store::{SessionRecord, Store};
 use crate::{LOCAL_CHANNEL, SessionKey, SessionTools, caller_in};
 
+/// The key by which tools know the person for whom an agent works, other than the owner.
+const PERSON: &str = "person";
+
 /// The agents of a host.
 pub(super) struct ConfiguredAgents {
     host: Arc<Host>,
@@ -93,6 +96,10 @@ impl ConfiguredAgents {
         let person = (!is_owner).then(|| session.person.as_deref().unwrap_or(session.key.as_str()));
         let workspace = workspaces::of(&configuration, &self.data_dir, agent, person).map_err(AgentError)?;
         let mut caller = self.host.caller().clone().with_workspace(workspace);
+        if let Some(person) = person {
+            // What tools keep beyond the session, such as notes, is kept apart by it.
+            caller = caller.with_extra(PERSON, person);
+        }
         caller.channel = Some(LOCAL_CHANNEL.to_owned());
         caller.sender_id.clone_from(&session.person);
         let caller = budgets::counted_in(caller, &session.key, None);

@@ -69,6 +69,9 @@ pub enum GatewayError {
     /// The settings of a channel are wrong.
     #[error("{0}")]
     Channel(String),
+    /// The people of the configuration are wrong.
+    #[error("{0}")]
+    ConfiguredPeople(String),
     /// The store cannot be used.
     #[error(transparent)]
     Store(StoreError),

@@ -10,12 +10,12 @@ use tokio::runtime::Handle;
 use toolkit_host::{Host, HostBuilder};
 
 use super::error::GatewayError;
-use super::follow;
 use super::others::OwnersTools;
 use super::process::Process;
+use super::{follow, follow_people};
 use crate::channels::ChannelMessages;
 use crate::http::HttpState;
-use crate::settings::{BudgetSettings, GatewaySettings, SessionSettings};
+use crate::settings::{BudgetSettings, GatewaySettings, PeopleSettings, SessionSettings};
 use crate::store::Store;
 use crate::{Clients, Nodes, Questions, SessionTools, StoredJobs, StoredMeter};
 
@@ -38,6 +38,7 @@ impl Services {
     pub(super) fn host(&self, host: HostBuilder) -> Result<Host, GatewayError> {
         let jobs = StoredJobs::new(self.store.clone()).with_sessions(self.session_tools.clone());
         let (reloaded, owners_tools) = (Arc::clone(&self.state), self.owners_tools.clone());
+        let runtime = Handle::current();
         let host = host
             .approver(self.questions.clone())
             .with_toolkit(|toolkit| {
@@ -57,6 +58,7 @@ impl Services {
                     .shared_service(Arc::new(self.process.clone()) as Arc<dyn GatewayService>)
                     .shared_service(Arc::new(self.nodes.clone()) as Arc<dyn NodeService>)
                     .uses_section(GatewaySettings::SECTION)
+                    .uses_section(PeopleSettings::SECTION)
                     .uses_section(SessionSettings::SECTION)
                     .uses_section(BudgetSettings::SECTION)
             })
@@ -72,6 +74,7 @@ impl Services {
                 if let Some((state, host)) = reloaded.get() {
                     owners_tools.follow(&host.configuration());
                     follow(state, host);
+                    runtime.spawn(follow_people(state.clone(), host.configuration().clone()));
                 }
             })
             .prepare()?;

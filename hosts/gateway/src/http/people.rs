@@ -48,7 +48,8 @@ async fn block(
         let (state, name) = (state.clone(), person.name.clone());
         tokio::spawn(async move {
             state.people().block(&name).await?;
-            cancel_runs(&state, &name).await
+            cancel_runs(&state, &name).await?;
+            cancel_begun(&state, &name).await
         })
     };
     blocking.await.unwrap_or_else(|_| {
@@ -89,4 +90,12 @@ async fn cancel_runs(state: &HttpState, name: &str) -> Result<(), Problem> {
             state.sessions().cancel(session.key).await?;
         }
     }
+}
+
+/// Cancels the runs that a person began in sessions of others, as in a group.
+async fn cancel_begun(state: &HttpState, name: &str) -> Result<(), Problem> {
+    for message in state.store().in_flight_of_sender(name).await? {
+        state.sessions().cancel_message(message).await?;
+    }
+    Ok(())
 }

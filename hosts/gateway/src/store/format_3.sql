@@ -45,3 +45,6 @@ CREATE TABLE moved_peers (
 
 -- 1 if the next run begins a new transcript.
 ALTER TABLE sessions ADD COLUMN begins_anew INTEGER NOT NULL DEFAULT 0 CHECK (begins_anew IN (0, 1));
+
+-- 1 if the message was taken back while a run had it whose transcript did not hold it yet: it does not wait again once that run ends.
+ALTER TABLE inbox ADD COLUMN is_withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (is_withdrawn IN (0, 1));

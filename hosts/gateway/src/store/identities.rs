@@ -221,8 +221,6 @@ impl Store {
             let Some(stranger) = stranger(writing, &name)? else { return Ok(None) };
             let person = person_for(writing, &stranger, becomes)?;
             let identity = add_identity(writing, &stranger, &person, &by)?;
-            let sql = "DELETE FROM strangers WHERE channel = ?1 AND sender = ?2";
-            writing.sql.prepare_cached(sql)?.execute([&stranger.channel, &stranger.sender])?;
             let welcome = json!({ "text": "You are let in. Write what you want; /help lists the commands." });
             let target = Target::new(
                 &stranger.channel,
@@ -259,17 +257,18 @@ impl Store {
     pub async fn remove_identity(&self, channel: String, sender: String) -> Result<bool, StoreError> {
         self.write(move |writing| {
             let Some(person) = person_of(writing.sql, &channel, &sender)? else { return Ok(false) };
-            let sql = "DELETE FROM identities WHERE channel = ?1 AND sender = ?2";
-            writing.sql.prepare_cached(sql)?.execute([&channel, &sender])?;
-            let data = json!({ "person": person, "channel": channel });
-            events::write_of_person(writing, &person, "identity.removed", &data)?;
+            remove(writing, &channel, &sender, &person)?;
             Ok(true)
         })
         .await
     }
 }
 
-fn person_of(connection: &Connection, channel: &str, sender: &str) -> Result<Option<String>, Fault> {
+pub(super) fn person_of(
+    connection: &Connection,
+    channel: &str,
+    sender: &str,
+) -> Result<Option<String>, Fault> {
     let sql = "SELECT person FROM identities WHERE channel = ?1 AND sender = ?2";
     Ok(connection.prepare_cached(sql)?.query_row([channel, sender], |row| row.get(0)).optional()?)
 }
@@ -437,17 +436,6 @@ fn add_identity(
     person: &PersonRecord,
     by: &str,
 ) -> Result<IdentityRecord, Fault> {
-    let sql = "SELECT count(*) FROM identities WHERE person = ?1";
-    let count: u32 = writing.sql.prepare_cached(sql)?.query_row([&person.name], |row| row.get(0))?;
-    if count >= MAX_IDENTITIES {
-        return Err(Fault::Refused(format!(
-            "`{}` has {MAX_IDENTITIES} identities, which is the limit",
-            person.name
-        )));
-    }
-    if let Some(other) = person_of(writing.sql, &stranger.channel, &stranger.sender)? {
-        return Err(Fault::Refused(format!("the sender is `{other}` already")));
-    }
     let identity = IdentityRecord {
         channel: stranger.channel.clone(),
         sender: stranger.sender.clone(),
@@ -456,18 +444,44 @@ fn add_identity(
         approved_by: by.to_owned(),
         created_at: writing.now,
     };
+    add(writing, &identity)?;
+    Ok(identity)
+}
+
+/// Gives a person an identity, as part of a command. The sender is no stranger any more.
+pub(super) fn add(writing: &Writing<'_>, identity: &IdentityRecord) -> Result<(), Fault> {
+    let IdentityRecord { channel, sender, person, name, approved_by, created_at } = identity;
+    let sql = "SELECT count(*) FROM identities WHERE person = ?1";
+    let count: u32 = writing.sql.prepare_cached(sql)?.query_row([person], |row| row.get(0))?;
+    if count >= MAX_IDENTITIES {
+        return Err(Fault::Refused(format!(
+            "`{person}` has {MAX_IDENTITIES} identities, which is the limit"
+        )));
+    }
+    if let Some(other) = person_of(writing.sql, channel, sender)? {
+        return Err(Fault::Refused(format!("the sender is `{other}` already")));
+    }
     writing
         .sql
         .prepare_cached(&format!("INSERT INTO identities ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"))?
-        .execute(params![
-            identity.channel,
-            identity.sender,
-            identity.person,
-            identity.name,
-            identity.approved_by,
-            identity.created_at
-        ])?;
-    let data = json!({ "person": person.name, "channel": stranger.channel, "approvedBy": by });
-    events::write_of_person(writing, &person.name, "identity.added", &data)?;
-    Ok(identity)
+        .execute(params![channel, sender, person, name, approved_by, created_at])?;
+    let sql = "DELETE FROM strangers WHERE channel = ?1 AND sender = ?2";
+    writing.sql.prepare_cached(sql)?.execute([channel, sender])?;
+    let data = json!({ "person": person, "channel": channel, "approvedBy": approved_by });
+    events::write_of_person(writing, person, "identity.added", &data)
+}
+
+/// Takes an identity from its person, as part of a command.
+pub(super) fn remove(writing: &Writing<'_>, channel: &str, sender: &str, person: &str) -> Result<(), Fault> {
+    let sql = "DELETE FROM identities WHERE channel = ?1 AND sender = ?2";
+    writing.sql.prepare_cached(sql)?.execute([channel, sender])?;
+    let data = json!({ "person": person, "channel": channel });
+    events::write_of_person(writing, person, "identity.removed", &data)
+}
+
+/// Returns the identities that somebody approved.
+pub(super) fn approved_by(connection: &Connection, by: &str) -> Result<Vec<IdentityRecord>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM identities WHERE approved_by = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_map([by], of_row)?.collect::<Result<_, _>>()?)
 }

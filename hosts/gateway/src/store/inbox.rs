@@ -133,7 +133,7 @@ impl NewMessage {
     }
 }
 
-/// The outcome of handing in a message. In each case its source may be acknowledged.
+/// The outcome of handing in a message. Its source may be acknowledged, but where the queue is full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Acceptance {
     /// It is stored.
@@ -148,7 +148,8 @@ pub enum Acceptance {
         /// How far it is.
         state: MessageState,
     },
-    /// So many messages wait in the session that no more is taken; it was not stored, and its sender has to be told.
+    /// So many messages wait in the session that no more is taken. It was not stored, nor how far its source was read: that goes with what its
+    /// sender is told.
     QueueFull {
         /// The limit.
         limit: u32,
@@ -283,6 +284,29 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Takes back the messages of people that wait in a session, and those that were to reach its run and have not: they do not wait again
+    /// once it ends. Results of sub-agents and fires of jobs stay. Returns how many there are.
+    pub(crate) async fn withdraw(&self, session: SessionKey) -> Result<usize, StoreError> {
+        self.write(move |writing| {
+            let waiting = "session = ?1 AND state = 'queued' AND kind = 'message' ORDER BY id";
+            let waiting = select(writing.sql, waiting, params![session])?;
+            for message in &waiting {
+                cancel(writing, message)?;
+            }
+            let on_their_way = writing
+                .sql
+                .prepare_cached(
+                    "UPDATE inbox SET is_withdrawn = 1 WHERE session = ?1 AND state = 'claimed' AND kind = 'message' AND is_withdrawn = 0
+                       AND run IN (SELECT id FROM runs WHERE ended_at IS NULL AND message <> inbox.id)",
+                )?
+                .execute([&session])?;
+            Ok(waiting.len() + on_their_way)
+        })
+        .await
+    }
+}
+
 /// Returns the number of the message that has this id in its source.
 pub(super) fn known(
     connection: &Connection,
@@ -310,9 +334,10 @@ pub(super) fn accept(
             body.len()
         )));
     }
-    if let Some(offset) = &message.offset {
-        set_offset(writing, &message.source, offset)?;
-    }
+    let read_on = || match &message.offset {
+        Some(offset) => set_offset(writing, &message.source, offset),
+        None => Ok(()),
+    };
     let known = writing
         .sql
         .prepare_cached("SELECT id, state FROM inbox WHERE source = ?1 AND external_id = ?2")?
@@ -321,6 +346,7 @@ pub(super) fn accept(
         })
         .optional()?;
     if let Some(known) = known {
+        read_on()?;
         return Ok(known);
     }
     if message.kind == MessageKind::Message {
@@ -334,6 +360,7 @@ pub(super) fn accept(
             return Ok(Acceptance::QueueFull { limit: max_queued });
         }
     }
+    read_on()?;
     sessions::ensure(writing, &message.session, message.person.as_deref(), None)?;
     sessions::touch(writing, message.session.as_str())?;
     sessions::count_message(writing, &message.session)?;

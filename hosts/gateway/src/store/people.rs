@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::clock::Moment;
 use super::damage::Fault;
+use super::ids::MessageId;
 use super::named::named;
 use super::visible::BLOCKED;
 use super::writer::Writing;
@@ -142,6 +143,27 @@ impl Store {
         })
         .await
     }
+}
+
+impl Store {
+    /// Returns the messages of a person that began runs which are in flight, in whatever session.
+    pub(crate) async fn in_flight_of_sender(&self, name: &str) -> Result<Vec<MessageId>, StoreError> {
+        let name = name.to_owned();
+        self.read(move |connection| {
+            let sql = "SELECT inbox.id FROM runs JOIN inbox ON inbox.id = runs.message
+                WHERE runs.ended_at IS NULL AND inbox.kind = 'message' AND inbox.sender = ?1 ORDER BY inbox.id";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_map([name], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+/// Returns true if a person wrote a message who is blocked.
+pub(super) fn has_blocked_sender(connection: &Connection, message: MessageId) -> Result<bool, Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM inbox JOIN people ON people.name = inbox.sender
+        WHERE inbox.id = ?1 AND inbox.kind = 'message' AND people.blocked_at IS NOT NULL)";
+    Ok(connection.prepare_cached(sql)?.query_row([message], |row| row.get(0))?)
 }
 
 pub(super) fn no_person(name: &str) -> Fault {

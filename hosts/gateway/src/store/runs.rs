@@ -15,7 +15,7 @@ use super::origin::Origin;
 use super::outbox::{self, NewDelivery};
 use super::visible;
 use super::writer::Writing;
-use super::{Store, StoreError, asks, budgets, events, sessions};
+use super::{Store, StoreError, asks, budgets, events, people, sessions};
 use crate::{SessionKey, fail_points};
 
 /// How far a run is.
@@ -201,7 +201,7 @@ impl Store {
                 writing
                     .sql
                     .prepare_cached(
-                        "UPDATE inbox SET state = 'queued', run = NULL, changed_at = ?3
+                        "UPDATE inbox SET state = CASE WHEN is_withdrawn THEN 'cancelled' ELSE 'queued' END, run = NULL, changed_at = ?3
                          WHERE id = ?1 AND run = ?2 AND state = 'claimed'
                            AND id <> (SELECT message FROM runs WHERE id = ?2)",
                     )?
@@ -245,7 +245,7 @@ impl Store {
     /// Ends a run, and prepares what it sends, in one transaction. Returns false, and changes nothing, if it has ended already.
     ///
     /// `consumed` are the messages that its transcript holds. The one that began it counts as consumed, whatever the end; one that was to steer
-    /// it and did not reach its transcript waits again, or is taken back if its person is blocked.
+    /// it and did not reach its transcript waits again, unless it was taken back meanwhile or its person is blocked.
     ///
     /// # Errors
     ///
@@ -339,7 +339,7 @@ impl Store {
     }
 
     /// Notes that a run which the end of a process has interrupted goes on, unless it did so `max_resumptions` times after crashes. One of a
-    /// blocked person ends as cancelled.
+    /// blocked person, or begun by one, ends as cancelled.
     pub async fn resume(&self, run: &RunId, max_resumptions: u32) -> Result<Resumption, StoreError> {
         let run = run.clone();
         self.write(move |writing| {
@@ -349,7 +349,9 @@ impl Store {
             };
             let sql = "SELECT cancelled_at IS NOT NULL FROM runs WHERE id = ?1";
             let is_cancelled: bool = writing.sql.prepare_cached(sql)?.query_row([&run], |row| row.get(0))?;
-            if visible::is_blocked(writing.sql, &record.session)? {
+            if visible::is_blocked(writing.sql, &record.session)?
+                || people::has_blocked_sender(writing.sql, record.message)?
+            {
                 finish(writing, &run, RunEnd::Cancelled, &[], Vec::new(), None)?;
                 return Ok(Resumption::Ended);
             }
@@ -420,7 +422,7 @@ pub(super) fn finish(
     writing
         .sql
         .prepare_cached(
-            "UPDATE inbox SET state = CASE WHEN id = ?2 THEN 'consumed' WHEN ?4 THEN 'cancelled' ELSE 'queued' END,
+            "UPDATE inbox SET state = CASE WHEN id = ?2 THEN 'consumed' WHEN ?4 OR is_withdrawn THEN 'cancelled' ELSE 'queued' END,
                  run = CASE WHEN id = ?2 THEN run ELSE NULL END, changed_at = ?3
              WHERE run = ?1 AND state = 'claimed'",
         )?

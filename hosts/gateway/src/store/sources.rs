@@ -1,5 +1,7 @@
 //! The gateway's own part in what a channel received: answers, moves, beginnings. Each is one transaction with the offset of the source.
 
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::{Value, json};
 
@@ -158,6 +160,17 @@ impl Store {
         self.read(move |connection| {
             let sql = "SELECT count(*) FROM outbox WHERE channel = ?1 AND account = ?2 AND state IN ('prepared', 'sending')";
             Ok(connection.prepare_cached(sql)?.query_row([channel, account], |row| row.get::<_, i64>(0))?.unsigned_abs())
+        })
+        .await
+    }
+
+    /// Returns the names of the files that parts need which wait to be sent.
+    pub(crate) async fn files_that_wait(&self) -> Result<HashSet<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT DISTINCT body ->> '$.file.stored' FROM outbox
+                WHERE state IN ('prepared', 'sending') AND body ->> '$.file.stored' IS NOT NULL";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
         })
         .await
     }

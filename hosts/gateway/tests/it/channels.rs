@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod apart;
 mod asks;
+mod configured;
+mod ending;
 mod groups;
+mod media;
 mod messages;
 mod outages;
 mod platform;
@@ -15,7 +19,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolkit::config::LoadOptions;
 use toolkit_channel::Account;
-use toolkit_gateway::{Gateway, GatewayOptions};
+use toolkit_gateway::{Gateway, GatewayError, GatewayOptions};
 use toolkit_host::Host;
 
 use crate::agents::in_time;
@@ -86,6 +90,15 @@ fn code(told: &str) -> String {
 }
 
 async fn start(directory: &Path, model: &Model, platform: &Platform, settings: &[String]) -> Gateway {
+    try_start(directory, model, platform, settings).await.unwrap()
+}
+
+async fn try_start(
+    directory: &Path,
+    model: &Model,
+    platform: &Platform,
+    settings: &[String],
+) -> Result<Gateway, GatewayError> {
     let mut load = LoadOptions::new()
         .data_dir(directory)
         .set("gateway.address='127.0.0.1:0'")
@@ -104,5 +117,5 @@ async fn start(directory: &Path, model: &Model, platform: &Platform, settings: &
         id: "box".to_owned(),
         account: std::sync::Arc::new(platform.clone()),
     };
-    Gateway::start(load, host, GatewayOptions::new().account(account)).await.unwrap()
+    Gateway::start(load, host, GatewayOptions::new().account(account)).await
 }

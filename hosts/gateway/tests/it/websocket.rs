@@ -7,7 +7,7 @@ mod events;
 mod hostile;
 mod javascript;
 mod kills;
-mod model;
+pub(crate) mod model;
 mod nodes;
 mod resumption;
 mod tools;

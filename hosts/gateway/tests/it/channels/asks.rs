@@ -18,7 +18,7 @@ async fn channel_pay(
 const ALL: &str = "gateway.groups={ 'post:g': {} }";
 
 /// Returns the code of the next question in a conversation, whose last part has buttons.
-async fn asked(chat: &Chat, conversation: &str) -> String {
+pub(super) async fn asked(chat: &Chat, conversation: &str) -> String {
     loop {
         let part = chat.platform.next_part(conversation).await;
         let Action::Text { buttons, .. } = part.action else { panic!("no text") };

@@ -12,7 +12,7 @@ async fn a_channel_says_that_it_is_degraded_and_comes_back_by_itself() {
     let health = chat.get("/v1/channels").await;
     let of_box = &health["channels"][0];
     assert_eq!((&of_box["account"], &of_box["degradedSince"]), (&json!("box"), &json!(null)), "{health}");
-    assert_eq!(of_box["identity"]["name"], "@box");
+    assert_eq!(of_box["identity"]["name"], "@post_box");
 
     chat.platform.fail(2);
     chat.platform.say("1", "nothing is lost");

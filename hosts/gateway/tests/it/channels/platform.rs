@@ -8,13 +8,22 @@ use tokio::sync::Notify;
 use toolkit_channel::text::{Markup, Style, Unit};
 use toolkit_channel::{
     Action, Batch, Capabilities, Channel, Conversation, ConversationKind, Event, EventKind, Future, Identity,
-    Incoming, Limits, Media, Outgoing, Press, Receipt, ReceiveError, SendError, Sender,
+    Incoming, Limits, Media, MediaKind, Outgoing, Press, Receipt, ReceiveError, SendError, Sender,
 };
 
 use crate::agents::in_time;
 
 /// The longest text of the platform.
 pub(super) const MAX_TEXT: usize = 400;
+
+/// A picture of one pixel.
+pub(super) const PNG: &[u8] = &[
+    0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00,
+    0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00, 0x00, 0x90, 0x77, 0x53, 0xDE, 0x00,
+    0x00, 0x00, 0x0C, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x50, 0x70, 0x38, 0x00, 0x00, 0x01, 0xA4,
+    0x01, 0x21, 0xF7, 0x16, 0x45, 0xF0, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60,
+    0x82,
+];
 
 #[derive(Clone, Default)]
 pub(super) struct Platform(Arc<Inner>);
@@ -36,6 +45,8 @@ struct State {
     fetched: usize,
     /// The first part is refused because of its markup.
     refuses_markup: bool,
+    /// How often the account was made anew.
+    accounts: usize,
 }
 
 pub(super) fn sender(id: &str) -> Sender {
@@ -107,6 +118,13 @@ impl Platform {
         self.0.state.lock().unwrap().failures
     }
 
+    /// Makes the account anew, with another id: events and messages are counted from one again.
+    pub(super) fn make_anew(&self) {
+        let mut state = self.0.state.lock().unwrap();
+        state.accounts += 1;
+        state.events.clear();
+    }
+
     pub(super) fn refuse_markup(&self) {
         self.0.state.lock().unwrap().refuses_markup = true;
     }
@@ -133,6 +151,17 @@ impl Platform {
             Action::Text { plain, .. } => plain,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// The texts that were sent to a conversation, and that nobody has looked at.
+    pub(super) fn left(&self, conversation: &str) -> Vec<String> {
+        let left = self.0.state.lock().unwrap().sent.remove(conversation).unwrap_or_default();
+        left.into_iter()
+            .filter_map(|part| match part.action {
+                Action::Text { plain, .. } => Some(plain),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Waits until a press was acknowledged, and returns the text.
@@ -164,8 +193,11 @@ impl Platform {
         let mut last = store.last_event();
         in_time(async {
             loop {
-                let all = self.0.state.lock().unwrap().events.len().to_string();
-                if store.offset("post:box".to_owned()).await.unwrap().as_deref() == Some(&*all) {
+                let (all, account) = {
+                    let state = self.0.state.lock().unwrap();
+                    (state.events.len().to_string(), state.accounts)
+                };
+                if store.offset(format!("post:box:{account}")).await.unwrap().as_deref() == Some(&*all) {
                     return;
                 }
                 // An event that is passed over is none of the store.
@@ -192,7 +224,8 @@ impl Channel for Platform {
     }
 
     fn identify(&self) -> Future<'_, Result<Identity, ReceiveError>> {
-        Box::pin(async { Ok(Identity { id: "0".to_owned(), name: "@box".to_owned() }) })
+        let id = self.0.state.lock().unwrap().accounts.to_string();
+        Box::pin(async { Ok(Identity { id, name: "@post_box".to_owned() }) })
     }
 
     fn receive<'a>(&'a self, offset: Option<&'a str>) -> Future<'a, Result<Batch, ReceiveError>> {
@@ -233,10 +266,14 @@ impl Channel for Platform {
         })
     }
 
-    fn fetch<'a>(&'a self, _: &'a Media, _: u64) -> Future<'a, Result<Bytes, ReceiveError>> {
+    fn fetch<'a>(&'a self, media: &'a Media, _: u64) -> Future<'a, Result<Bytes, ReceiveError>> {
         Box::pin(async {
             self.0.state.lock().unwrap().fetched += 1;
-            Ok(Bytes::from_static(b"content"))
+            Ok(match media.kind {
+                MediaKind::Voice => Bytes::from_static(b"OggS and speech"),
+                MediaKind::Image => Bytes::from_static(PNG),
+                _ => Bytes::from_static(b"content"),
+            })
         })
     }
 

@@ -25,23 +25,35 @@ impl Model {
     }
 }
 
-async fn answer(Json(request): Json<Value>) -> impl IntoResponse {
+async fn answer(Json(request): Json<Value>) -> impl IntoResponse + use<> {
     let messages = request["messages"].as_array().unwrap();
     let last = messages.last().unwrap();
     let said = text(last);
-    let called = said.strip_prefix("call ").and_then(|rest| rest.split_once(' '));
+    // In a group, the name of who says it comes first.
+    let called = said.strip_prefix("call ").or_else(|| Some(said.split_once(": call ")?.1));
+    let called = called.and_then(|rest| rest.split_once(' '));
     let (delta, reason) = match called {
         Some((name, arguments)) if last["role"] == "user" => {
             let function = json!({ "name": name, "arguments": arguments });
             let id = format!("call-{}", messages.len());
-            let calls = json!([{ "index": 0, "id": id, "type": "function", "function": function }]);
-            (json!({ "role": "assistant", "tool_calls": calls }), "tool_calls")
+            (calling(&id, &function), "tool_calls")
         }
         _ => {
             let of = if last["role"] == "tool" { "got" } else { "heard" };
             (json!({ "role": "assistant", "content": format!("{of}: {said}") }), "stop")
         }
     };
+    events(&delta, reason)
+}
+
+/// The part of an answer that calls a function.
+pub(crate) fn calling(id: &str, function: &Value) -> Value {
+    let calls = json!([{ "index": 0, "id": id, "type": "function", "function": function }]);
+    json!({ "role": "assistant", "tool_calls": calls })
+}
+
+/// The stream of one answer.
+pub(crate) fn events(delta: &Value, reason: &str) -> impl IntoResponse + use<> {
     let chunk = |choice: Value| {
         let chunk =
             json!({ "id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [choice] });

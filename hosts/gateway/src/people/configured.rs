@@ -1,0 +1,59 @@
+//! The people whom the configuration names.
+
+use toolkit::config::Configuration;
+
+use super::OWNER;
+use crate::settings::{GatewaySettings, PeopleSettings, PersonRole, PersonSettings};
+use crate::store::{ConfiguredPerson, Role, Store};
+
+/// Adds and changes the people whom a configuration names, and takes away the identities that it named before.
+///
+/// # Errors
+///
+/// A text that says what is wrong, and where. Nothing is changed then.
+pub(crate) async fn configure(store: &Store, configuration: &Configuration) -> Result<(), String> {
+    let people = PeopleSettings::of(configuration);
+    let people: Result<Vec<_>, String> =
+        people.0.iter().map(|(name, person)| configured(name, person)).collect();
+    let agent = GatewaySettings::of(configuration).agent;
+    store.configure_people(people?, agent).await.map_err(|error| error.to_string())
+}
+
+fn configured(name: &str, person: &PersonSettings) -> Result<ConfiguredPerson, String> {
+    let at = format!("people.{}", name.escape_debug());
+    if name == OWNER && person.role.is_some() {
+        return Err(format!("{at}.role: the owner has the role of the owner; leave it out"));
+    }
+    let identities = person.identities.iter().map(|identity| match identity.split_once(':') {
+        Some((channel, sender)) if !channel.is_empty() && !sender.is_empty() => {
+            Ok((channel.to_owned(), sender.to_owned()))
+        }
+        _ => Err(format!(
+            "{at}.identities: `{}` is not `CHANNEL:SENDER`, such as `telegram:123456` with the platform's stable id",
+            identity.escape_debug()
+        )),
+    });
+    Ok(ConfiguredPerson {
+        name: name.to_owned(),
+        role: person.role.map(|role| match role {
+            PersonRole::User => Role::User,
+            PersonRole::Approver => Role::Approver,
+        }),
+        agent: person.agent.clone(),
+        identities: identities.collect::<Result<_, _>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_identity_is_named_with_its_place() {
+        for wrong in ["123456", "telegram:", ":123456", ""] {
+            let person = PersonSettings { identities: vec![wrong.to_owned()], ..PersonSettings::default() };
+            let error = configured("ada", &person);
+            assert!(error.is_err_and(|error| error.starts_with("people.ada.identities: ")), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The people of the configuration.
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
+use serde_json::json;
+
+use super::damage::Fault;
+use super::identities::{self, IdentityRecord};
+use super::people::{self, Role};
+use super::writer::Writing;
+use super::{Store, StoreError, events};
+
+/// Who approved the identities that a configuration names.
+const BY: &str = "configuration";
+
+/// A person whom a configuration names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfiguredPerson {
+    pub(crate) name: String,
+    /// `None` keeps the one that there is.
+    pub(crate) role: Option<Role>,
+    /// `None` keeps the one that there is.
+    pub(crate) agent: Option<String>,
+    /// Each is a channel and a sender.
+    pub(crate) identities: Vec<(String, String)>,
+}
+
+impl Store {
+    /// Adds and changes the people whom the configuration names, and takes away the identities that it named before. Others stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// A name is none, or an identity is somebody else's: nothing is changed.
+    pub(crate) async fn configure_people(
+        &self,
+        people: Vec<ConfiguredPerson>,
+        agent: String,
+    ) -> Result<(), StoreError> {
+        self.write(move |writing| {
+            remove_others(writing, &people)?;
+            people.iter().try_for_each(|person| configure(writing, person, &agent))
+        })
+        .await
+    }
+}
+
+/// Removes the identities that the configuration named before, and names no more.
+fn remove_others(writing: &Writing<'_>, people: &[ConfiguredPerson]) -> Result<(), Fault> {
+    let named: BTreeSet<(&str, &str, &str)> = people
+        .iter()
+        .flat_map(|person| {
+            person.identities.iter().map(|(channel, sender)| (&*person.name, &**channel, &**sender))
+        })
+        .collect();
+    for IdentityRecord { channel, sender, person, .. } in identities::approved_by(writing.sql, BY)? {
+        if !named.contains(&(&*person, &*channel, &*sender)) {
+            identities::remove(writing, &channel, &sender, &person)?;
+        }
+    }
+    Ok(())
+}
+
+fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) -> Result<(), Fault> {
+    let ConfiguredPerson { name, role, agent: own, identities } = configured;
+    let agent = own.as_deref().unwrap_or(agent);
+    let before = people::found(writing.sql, name)?;
+    let person = match before {
+        Some(person) => person,
+        None => people::add(writing, name, role.unwrap_or(Role::User), agent)?,
+    };
+    let role = role.unwrap_or(person.role);
+    let agent = own.as_ref().unwrap_or(&person.agent);
+    if (role, agent) != (person.role, &person.agent) {
+        let sql = "UPDATE people SET role = ?2, agent = ?3 WHERE name = ?1";
+        writing.sql.prepare_cached(sql)?.execute(params![name, role, agent])?;
+        let data = json!({ "person": name, "role": role });
+        events::write_of_person(writing, name, "person.changed", &data)?;
+    }
+    for (channel, sender) in identities {
+        match identities::person_of(writing.sql, channel, sender)? {
+            Some(whose) if whose == *name => {}
+            Some(whose) => {
+                return Err(Fault::Refused(format!(
+                    "people.{name}.identities: `{channel}:{sender}` is `{whose}` already; unlink it from them first"
+                )));
+            }
+            None => {
+                let identity = IdentityRecord {
+                    channel: channel.clone(),
+                    sender: sender.clone(),
+                    person: name.clone(),
+                    name: String::new(),
+                    approved_by: BY.to_owned(),
+                    created_at: writing.now,
+                };
+                identities::add(writing, &identity)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! What ends with a command, with a person who is blocked, or with an account that was made anew.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::watch;
+use toolkit::prelude::*;
+use toolkit_gateway::{RunRecord, Store};
+
+use super::Chat;
+use crate::agents::{in_time, until};
+
+/// What the calls wait for that have begun.
+static BEGUN: LazyLock<watch::Sender<Vec<String>>> = LazyLock::new(|| watch::Sender::new(Vec::new()));
+
+/// Waits until it is cancelled.
+#[tool(group = "channel_test", read_only)]
+async fn channel_wait(
+    /** What for. */
+    what: String,
+) -> String {
+    BEGUN.send_modify(|begun| begun.push(what.clone()));
+    std::future::pending::<()>().await;
+    what
+}
+
+/// Waits until a run is in flight.
+async fn in_flight(store: &Store) -> RunRecord {
+    until(store, async || !store.runs_in_flight().await.unwrap().is_empty()).await;
+    store.runs_in_flight().await.unwrap().remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_for_the_run_that_is_stopped_begins_none_of_its_own() {
+    let chat = Chat::new().await;
+    chat.let_in("7", json!({ "name": "ada" })).await;
+    chat.platform.say("7", r#"call channel_wait {"what":"the stop"}"#);
+    let store = chat.gateway.state().store();
+    let run = in_flight(store).await;
+    let messages = async || store.messages_of(&run.id).await.unwrap();
+    let has_begun = |begun: &Vec<String>| begun.iter().any(|what| what == "the stop");
+    in_time(BEGUN.subscribe().wait_for(has_begun)).await.unwrap();
+    // The run takes it, and does not come to read it.
+    chat.platform.say("7", "more");
+    chat.platform.is_read(&chat.gateway).await;
+    // That a message reaches a run is no event.
+    in_time(async {
+        while messages().await.len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    chat.platform.say("7", "/stop");
+    let told = chat.platform.next("direct/7").await;
+    assert_eq!(told, "What ran is ended, and 1 waiting messages are taken back.");
+    chat.platform.say("7", "after");
+    assert_eq!(chat.platform.next("direct/7").await, "heard: after");
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_run_of_a_group_ends_when_the_member_is_blocked_who_began_it() {
+    let chat = Chat::with(&["gateway.groups={ 'post:g': { mention: false } }"]).await;
+    chat.let_in("7", json!({ "name": "ada" })).await;
+    chat.let_in("8", json!({ "name": "bob" })).await;
+    chat.platform.say_in("g", "7", r#"call channel_wait {"what":"ever"}"#, |_| {});
+    let store = chat.gateway.state().store();
+    let run = in_flight(store).await;
+    chat.platform.say_in("g", "8", "my turn", |_| {});
+    chat.platform.is_read(&chat.gateway).await;
+    assert_eq!(chat.post("/v1/people/ada/block", json!({})).await.0, 200);
+    assert_eq!(chat.platform.next("group/g").await, "heard: bob: my turn");
+    let ended = store.run(&run.id).await.unwrap().unwrap();
+    assert_eq!(ended.state, toolkit_gateway::RunState::Cancelled);
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_that_was_made_anew_is_heard_from_its_first_message() {
+    let chat = Chat::new().await;
+    chat.let_in("7", json!({ "name": "ada" })).await;
+    chat.platform.say("7", "to the first one");
+    assert_eq!(chat.platform.next("direct/7").await, "heard: to the first one");
+    chat.platform.make_anew();
+    let chat = chat.restart().await;
+    chat.platform.say("7", "to the second one");
+    assert_eq!(chat.platform.next("direct/7").await, "heard: to the second one");
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_finds_the_queue_full_is_told_so() {
+    let chat = Chat::with(&["sessions.maxQueued=1", "sessions.steer=false"]).await;
+    chat.let_in("7", json!({ "name": "ada" })).await;
+    chat.platform.say("7", r#"call channel_wait {"what":"ever"}"#);
+    in_flight(chat.gateway.state().store()).await;
+    chat.platform.say("7", "one");
+    chat.platform.say("7", "two");
+    let told = chat.platform.next("direct/7").await;
+    assert!(told.starts_with("1 messages wait for answers here already"), "{told}");
+    chat.platform.is_read(&chat.gateway).await;
+    chat.platform.say("7", "/stop");
+    assert_eq!(
+        chat.platform.next("direct/7").await,
+        "What ran is ended, and 1 waiting messages are taken back."
+    );
+    chat.stop().await;
+}

@@ -5,6 +5,8 @@ use std::pin::Pin;
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::abilities::{Capabilities, Limits};
+use crate::check;
 use crate::error::{ReceiveError, SendError};
 use crate::event::{Batch, Conversation, Media};
 use crate::outgoing::{Outgoing, Receipt};
@@ -21,60 +23,6 @@ pub struct Identity {
     pub id: String,
     /// The name that people see, such as `@family_bot`.
     pub name: String,
-}
-
-/// The abilities of a platform.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
-pub struct Capabilities {
-    /// Texts can be edited.
-    pub edit: bool,
-    /// Messages can be deleted.
-    pub delete: bool,
-    /// Messages can get an emoji.
-    pub react: bool,
-    /// Polls can be sent.
-    pub poll: bool,
-    /// Buttons can be sent.
-    pub buttons: bool,
-    /// Files can be sent.
-    pub media: bool,
-    /// It can show that somebody writes.
-    pub typing: bool,
-    /// Messages can reply to others.
-    pub reply: bool,
-    /// Messages can be sent without a sound.
-    pub silent: bool,
-    /// The platform sends what has the same key once, however often it is handed over.
-    pub idempotency_keys: bool,
-}
-
-/// The limits of a platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Limits {
-    /// The longest text, in units.
-    pub text: usize,
-    /// The longest caption, in units.
-    pub caption: usize,
-    /// The most options of a poll.
-    pub poll_options: usize,
-    /// The most bytes of a button's data.
-    pub button_data: usize,
-    /// The most bytes of a file that is sent.
-    pub media_out: u64,
-    /// The most bytes of a file that is fetched.
-    pub media_in: u64,
-}
-
-impl Limits {
-    /// The limits of texts and captions. The others are small: 10 options, 64 bytes, 5 MiB for a file.
-    pub const fn new(text: usize, caption: usize) -> Self {
-        Self { text, caption, poll_options: 10, button_data: 64, media_out: 5 << 20, media_in: 5 << 20 }
-    }
 }
 
 /// One account on a platform. Each operation bounds its own time; a future that is dropped ends what it does.
@@ -99,6 +47,12 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Sends one part. It is called for one part of a conversation at a time, in order; for different conversations at the same time.
     fn send<'a>(&'a self, outgoing: &'a Outgoing) -> Future<'a, Result<Receipt, SendError>>;
+
+    /// Refuses a part that needs an ability which the platform lacks, or that is beyond its limits: a first line for
+    /// [`send`](Self::send). Platforms whose answers say the same do not need it.
+    fn check(&self, outgoing: &Outgoing) -> Result<(), SendError> {
+        check::check(&self.capabilities(), &self.limits(), self.style().unit, &outgoing.action)
+    }
 
     /// Gets the bytes of a medium that came with a message. A longer one than `max` bytes is an error.
     fn fetch<'a>(&'a self, media: &'a Media, max: u64) -> Future<'a, Result<Bytes, ReceiveError>>;

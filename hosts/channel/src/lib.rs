@@ -8,15 +8,22 @@
 //! platform ──receive──► Batch of events ──► gateway: sender, inbox, run
 //! platform ◄───send──── Outgoing        ◄── gateway: outbox
 //! ```
+//!
+//! With the feature `conformance`, the module `conformance` checks a channel against a double of its platform.
 
+mod abilities;
 mod channel;
+mod check;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod event;
 mod outgoing;
 mod registered;
 pub mod text;
 
-pub use channel::{Capabilities, Channel, Future, Identity, Limits};
+pub use abilities::{Capabilities, Limits};
+pub use channel::{Channel, Future, Identity};
 pub use error::{ReceiveError, SendError};
 pub use event::{
     Batch, Conversation, ConversationError, ConversationKind, Event, EventKind, Incoming, Media, MediaKind,

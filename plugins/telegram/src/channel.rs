@@ -18,6 +18,7 @@ use serde_json::json;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use toolkit_channel::text::{Markup, Style, Unit};
 use toolkit_channel::{
     Batch, Capabilities, Channel, Conversation, Future, Identity, Limits, Media, Outgoing, Receipt,
     ReceiveError, SendError,
@@ -128,6 +129,10 @@ impl Channel for BotAccount {
         limits.media_out = MAX_UPLOAD;
         limits.media_in = MAX_DOWNLOAD;
         limits
+    }
+
+    fn style(&self) -> Style {
+        Style { markup: Markup::Html, unit: Unit::Utf16, max: MAX_TEXT }
     }
 
     fn identify(&self) -> Future<'_, Result<Identity, ReceiveError>> {

@@ -1,5 +1,6 @@
 //! The channel, against a server of the Bot API.
 
+mod conformance;
 mod faults;
 mod files;
 mod groups;

@@ -29,7 +29,7 @@ const MIN_MESSAGES: usize = 12;
 /// The longest pause between two messages, in milliseconds.
 const MAX_PAUSE: u64 = 1_000;
 /// The longest time that an answer of the platform is held back, in milliseconds.
-const MAX_HOLD: u64 = 600;
+const MAX_HOLD: u64 = 2_500;
 
 /// A message that a person wrote.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Telegram {
     /// Ends the faults of before, and injects at most one.
     pub(super) fn trouble(&self, random: &mut Random) {
         self.0.clear_faults();
-        let (method, fault) = match random.below(16) {
+        let (method, fault) = match random.below(20) {
             0 => ("sendMessage", Fault::TooManyRequests(1)),
             1 => ("sendMessage", Fault::ServerError(502)),
             2 => ("sendMessage", Fault::CloseBefore),
@@ -90,8 +90,8 @@ impl Telegram {
             8 => ("getUpdates", Fault::TooManyRequests(1)),
             9 => ("sendPoll", Fault::CloseAfter),
             10 => ("getMe", Fault::ServerError(502)),
-            11..=13 => {
-                // A message arrives, and the gateway does not hear of it for a while.
+            11..=17 => {
+                // A message arrives, and the gateway does not hear of it for a while: often not before it is killed.
                 let (held, pause) = (self.0.hold("sendMessage"), random.millis(MAX_HOLD));
                 tokio::spawn(async move {
                     held.reached().await;

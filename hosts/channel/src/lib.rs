@@ -20,6 +20,7 @@ mod error;
 mod event;
 mod outgoing;
 mod registered;
+mod service;
 pub mod text;
 
 pub use abilities::{Capabilities, Limits};
@@ -33,6 +34,9 @@ pub use outgoing::{Action, Button, Outgoing, OutgoingMedia, Receipt};
 #[doc(hidden)]
 pub use registered::open_each;
 pub use registered::{Account, Accounts, OpenError, Registered, registered};
+pub use service::{
+    ActionOutcome, ActionState, PlatformAction, PlatformConversation, PlatformService, WantedConversation,
+};
 
 #[doc(hidden)]
 pub use toolkit;

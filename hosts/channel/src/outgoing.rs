@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::event::{Conversation, MediaKind};
 
@@ -64,6 +65,13 @@ pub enum Action {
         options: Vec<String>,
         /// True if several options may be chosen.
         multiple: bool,
+    },
+    /// An action that only one platform has. A channel that does not know the name refuses it.
+    Platform {
+        /// Its name.
+        name: String,
+        /// Its arguments, in the form of the platform's crate.
+        arguments: Value,
     },
 }
 

@@ -119,6 +119,11 @@ impl FakeBotApi {
         self.shared.read().updates.len()
     }
 
+    /// The id of the latest update; `None` if there was none yet.
+    pub fn last_update(&self) -> Option<i64> {
+        self.shared.read().last_update()
+    }
+
     /// The bot's reaction to a message.
     pub fn reaction(&self, chat: &Chat, message_id: i64) -> Option<String> {
         self.shared.read().reactions.get(&(chat.id, message_id)).cloned()

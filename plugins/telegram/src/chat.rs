@@ -32,7 +32,8 @@ impl Chat {
         })
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// Parses a number or `@name`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(name) = text.strip_prefix('@') {
             let is_name = (4..=32).contains(&name.len())
                 && name.starts_with(|char: char| char.is_ascii_alphabetic())

@@ -27,7 +27,8 @@
 //! # The tools
 //!
 //! `telegram_send_poll` sends a poll or a quiz, `telegram_pin_message` pins a message. They are there in sessions of the channel
-//! `telegram` alone. A host needs `toolkit::link!(toolkit_telegram)` and the token of a bot:
+//! `telegram` alone. In a gateway they act by the account of the session, through its outbox ([`toolkit_channel::PlatformService`]), and need
+//! no token of their own. Another host needs `toolkit::link!(toolkit_telegram)` and the token of a bot:
 //!
 //! ```json5
 //! {
@@ -41,6 +42,9 @@
 //! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it needs
 //! approval, under the kind `message` with the pattern `telegram:<chat>`: the number, or `@name` in lower case, in whatever form the
 //! call writes it. To deny a public chat, deny both: only Telegram knows the number of a name.
+//!
+//! In a gateway the chat is the session's conversation, or another one that the session may write to, by its number; the pattern has this
+//! number. Other chats, names and topics are refused.
 //!
 //! # What fails, and whether to try again
 //!
@@ -64,6 +68,7 @@ mod pin;
 mod poll;
 mod request;
 mod settings;
+mod way;
 
 pub use api::BotApi;
 pub use settings::TelegramSettings;

@@ -2,13 +2,18 @@
 
 use crate::api::BotApi;
 use crate::chat::Chat;
+use crate::way::Way;
 use serde::{Deserialize, Serialize};
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
+use toolkit_channel::ActionState;
+
+/// The name of the action in a gateway.
+pub(crate) const ACTION: &str = "poll";
 
 /// The kind of poll.
 #[toolkit::args]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum PollType {
     /// A vote.
@@ -57,29 +62,38 @@ struct Poll {
     chat_id: Option<String>,
 }
 
+/// The fields of `sendPoll` besides the chat.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PollFields {
+    question: String,
+    options: Vec<InputPollOption>,
+    is_anonymous: bool,
+    r#type: PollType,
+    allows_multiple_answers: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    correct_option_ids: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    explanation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open_period: Option<u32>,
+    disable_notification: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputPollOption {
+    text: String,
+}
+
 /// The body of `sendPoll`.
 #[derive(Serialize)]
 struct SendPoll<'a> {
     chat_id: &'a Chat,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_thread_id: Option<i64>,
-    question: &'a str,
-    options: Vec<InputPollOption<'a>>,
-    is_anonymous: bool,
-    r#type: PollType,
-    allows_multiple_answers: bool,
-    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
-    correct_option_ids: &'a [u32],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open_period: Option<u32>,
-    disable_notification: bool,
-}
-
-#[derive(Serialize)]
-struct InputPollOption<'a> {
-    text: &'a str,
+    #[serde(flatten)]
+    fields: PollFields,
 }
 
 /// The needed fields of the resulting message.
@@ -102,14 +116,26 @@ struct MessagePoll {
 
 /// The poll that was sent.
 #[toolkit::args]
+#[derive(Default)]
 #[expect(clippy::struct_field_names, reason = "named as the platform names them")]
 struct SentPoll {
     /// The message's id, for pinning it.
-    message_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<i64>,
     /// The chat.
     chat_id: i64,
     /// The poll.
+    #[serde(skip_serializing_if = "Option::is_none")]
     poll_id: Option<String>,
+    /// In a gateway: the row of the outbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outbox_id: Option<String>,
+    /// In a gateway: the state of this row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<ActionState>,
+    /// In a gateway: the reason and what to do, unless the poll was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
 }
 
 /// Sends a poll or a quiz to a Telegram chat. Returns the message's id.
@@ -120,30 +146,59 @@ async fn telegram_send_poll(
     #[args] poll: Poll,
 ) -> Result<Json<SentPoll>, ToolError> {
     check(&poll)?;
-    let chat = Chat::of(ctx, poll.chat_id.as_deref())?;
+    let way = Way::of(ctx, poll.chat_id.as_deref(), poll.message_thread_id).await?;
+    if let Way::Bot(_) = &way {
+        bot.check()?;
+    }
     let what = if poll.kind == PollType::Quiz { "Send a quiz to" } else { "Send a poll to" };
-    let ask = chat.ask(ctx, what).with_text("question", &poll.question);
+    let ask = way.ask(ctx, what).with_text("question", &poll.question);
     ctx.ask(ask.with_text("options", poll.options.join("\n"))).await?;
-    let body = SendPoll {
-        chat_id: &chat,
-        message_thread_id: poll.message_thread_id,
-        question: &poll.question,
-        options: poll.options.iter().map(|text| InputPollOption { text }).collect(),
+    let message_thread_id = poll.message_thread_id;
+    let fields = fields(poll);
+    match way {
+        Way::Host(hosted) => {
+            let outcome = hosted.act(ctx, ACTION, &fields).await?;
+            let is_sent = outcome.state == ActionState::Delivered;
+            ctx.set_title(format!(
+                "{} a poll to {}",
+                if is_sent { "Sent" } else { "Asked to send" },
+                hosted.peer()
+            ));
+            Ok(Json(SentPoll {
+                message_id: outcome.message_id.as_ref().and_then(|id| id.parse().ok()),
+                chat_id: hosted.peer().parse().unwrap_or_default(),
+                advice: (!is_sent).then(|| outcome.explained()),
+                outbox_id: Some(outcome.id),
+                state: Some(outcome.state),
+                ..SentPoll::default()
+            }))
+        }
+        Way::Bot(chat) => {
+            let body = SendPoll { chat_id: &chat, message_thread_id, fields };
+            let message: PollMessage = bot.call("sendPoll", &body).await?;
+            ctx.set_title(format!("Sent a poll to {chat}"));
+            Ok(Json(SentPoll {
+                message_id: Some(message.message_id),
+                chat_id: message.chat.id,
+                poll_id: message.poll.map(|poll| poll.id),
+                ..SentPoll::default()
+            }))
+        }
+    }
+}
+
+fn fields(poll: Poll) -> PollFields {
+    PollFields {
+        question: poll.question,
+        options: poll.options.into_iter().map(|text| InputPollOption { text }).collect(),
         is_anonymous: poll.is_anonymous,
         r#type: poll.kind,
         allows_multiple_answers: poll.allows_multiple_answers,
-        correct_option_ids: &poll.correct_option_ids,
-        explanation: poll.explanation.as_deref(),
+        correct_option_ids: poll.correct_option_ids,
+        explanation: poll.explanation,
         open_period: poll.open_period,
         disable_notification: poll.disable_notification,
-    };
-    let message: PollMessage = bot.call("sendPoll", &body).await?;
-    ctx.set_title(format!("Sent a poll to {chat}"));
-    Ok(Json(SentPoll {
-        message_id: message.message_id,
-        chat_id: message.chat.id,
-        poll_id: message.poll.map(|poll| poll.id),
-    }))
+    }
 }
 
 /// Checks the platform's requirements that the schema does not express.

@@ -1,5 +1,7 @@
 //! The service behind the tool `message`: who may be written to, and the rows of the outbox.
 
+mod acting;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,6 +13,8 @@ use builtin_tools::messaging::{
 use serde_json::{Value, json};
 use toolkit::{Caller, ToolContext, ToolError, ToolErrorKind};
 use toolkit_channel::{Account, Conversation, ConversationKind, MediaKind};
+
+pub(crate) use acting::outcome;
 
 use super::ChannelSettings;
 use super::kept_files::keep;
@@ -168,6 +172,26 @@ impl ChannelMessages {
         }
         Ok(parts)
     }
+
+    /// Waits until no part of a session waits any more, or the time is over, and returns the parts.
+    async fn settled(
+        &self,
+        session: &SessionKey,
+        ids: &[String],
+        within: Duration,
+    ) -> Result<Vec<SentPart>, ToolError> {
+        let end = tokio::time::Instant::now() + within;
+        let mut changed = self.0.store.last_event();
+        loop {
+            changed.mark_unchanged();
+            let parts = self.sent(session, ids).await?;
+            let now = tokio::time::Instant::now();
+            if now >= end || parts.iter().all(|part| part.state != MessageState::Prepared) {
+                return Ok(parts);
+            }
+            let _ = tokio::time::timeout(LOOK.min(end - now), changed.changed()).await;
+        }
+    }
 }
 
 impl MessageService for ChannelMessages {
@@ -226,17 +250,7 @@ impl MessageService for ChannelMessages {
     ) -> MessageAnswer<'a, Vec<SentPart>> {
         Box::pin(async move {
             let session = calling(&self.0.store, ctx).await?.key;
-            let end = tokio::time::Instant::now() + within;
-            let mut changed = self.0.store.last_event();
-            loop {
-                changed.mark_unchanged();
-                let parts = self.sent(&session, ids).await?;
-                let now = tokio::time::Instant::now();
-                if now >= end || parts.iter().all(|part| part.state != MessageState::Prepared) {
-                    return Ok(parts);
-                }
-                let _ = tokio::time::timeout(LOOK.min(end - now), changed.changed()).await;
-            }
+            self.settled(&session, ids, within).await
         })
     }
 }
@@ -295,7 +309,8 @@ fn shown(body: &Value) -> MessagePart {
     MessagePart { kind, text, file }
 }
 
-fn sent_part(delivery: Delivery) -> SentPart {
+/// A stored part, as the tool `message` tells it.
+pub(crate) fn sent_part(delivery: Delivery) -> SentPart {
     let state = match delivery.state {
         DeliveryState::Prepared | DeliveryState::Sending => MessageState::Prepared,
         DeliveryState::Delivered => MessageState::Delivered,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::Value;
 use toolkit_channel as channel;
 use toolkit_channel::{Account, Action, Button, Channel, Conversation, MediaKind, Outgoing, OutgoingMedia};
 
@@ -39,6 +40,8 @@ struct Body {
     question: Option<String>,
     options: Vec<String>,
     multiple: bool,
+    name: Option<String>,
+    arguments: Value,
     file: Option<StoredFile>,
 }
 
@@ -141,6 +144,10 @@ impl AccountSender {
                 question: body.question.ok_or_else(|| missing("question"))?,
                 options: body.options,
                 multiple: body.multiple,
+            },
+            "platform" => Action::Platform {
+                name: body.name.ok_or_else(|| missing("name"))?,
+                arguments: body.arguments,
             },
             other => {
                 return Err(SendError::refused(format!(

@@ -7,6 +7,7 @@ use builtin_tools::messaging::MessageService;
 use builtin_tools::nodes::NodeService;
 use builtin_tools::sessions::SessionService;
 use tokio::runtime::Handle;
+use toolkit_channel::PlatformService;
 use toolkit_host::{Host, HostBuilder};
 
 use super::error::GatewayError;
@@ -43,9 +44,9 @@ impl Services {
             .approver(self.questions.clone())
             .with_toolkit(|toolkit| {
                 let toolkit = match &self.messages {
-                    Some(messages) => {
-                        toolkit.shared_service(Arc::new(messages.clone()) as Arc<dyn MessageService>)
-                    }
+                    Some(messages) => toolkit
+                        .shared_service(Arc::new(messages.clone()) as Arc<dyn MessageService>)
+                        .shared_service(Arc::new(messages.clone()) as Arc<dyn PlatformService>),
                     None => toolkit,
                 };
                 toolkit

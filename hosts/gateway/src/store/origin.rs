@@ -41,7 +41,7 @@ impl Origin {
         Ok(Self(format!("test/{}", RunId::random()?)))
     }
 
-    /// The parts that the tool `message` sends in a call, by its name.
+    /// The parts that the tool `message`, or a tool of a platform, sends in a call, by its name.
     pub(super) fn message(call: &str) -> Self {
         Self(format!("message/{call}"))
     }

@@ -117,7 +117,7 @@ impl Store {
         .await
     }
 
-    /// Prepares the parts that a call of the tool `message` sends, once, and returns them in order.
+    /// Prepares the parts that a call of the tool `message`, or of a tool of a platform, sends, once, and returns them in order.
     pub(crate) async fn prepare_message(
         &self,
         session: SessionKey,
@@ -134,6 +134,12 @@ impl Store {
             outbox::of_origin(writing.sql, &origin)
         })
         .await
+    }
+
+    /// Returns the parts that a call has prepared by [`prepare_message`](Self::prepare_message), in order.
+    pub(crate) async fn message_of(&self, call: &str) -> Result<Vec<Delivery>, StoreError> {
+        let origin = Origin::message(&super::ids::digest(call));
+        self.read(move |connection| outbox::of_origin(connection, &origin)).await
     }
 
     /// Returns the bodies of the parts into which a body would be divided.

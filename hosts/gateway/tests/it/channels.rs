@@ -12,6 +12,7 @@ mod messages;
 mod outages;
 mod platform;
 mod strangers;
+mod telegram;
 
 use std::path::Path;
 use std::time::Duration;

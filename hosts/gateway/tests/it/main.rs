@@ -30,3 +30,6 @@ mod tool_routes;
 mod visible;
 mod waits;
 mod websocket;
+
+// Registers the platform and its tools.
+use toolkit_telegram as _;

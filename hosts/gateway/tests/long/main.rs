@@ -6,6 +6,9 @@ mod process;
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod random_kills;
 
+// Registers the platform and its tools.
+use toolkit_telegram as _;
+
 /// The variable with another number of kills.
 const KILLS: &str = "GATEWAY_KILLS";
 

@@ -187,6 +187,11 @@ impl State {
         id
     }
 
+    /// Returns the id of the latest update.
+    pub(super) fn last_update(&self) -> Option<i64> {
+        (self.next_update > FIRST_UPDATE).then(|| self.next_update - 1)
+    }
+
     /// Adds an update of a kind. Returns its id.
     pub(super) fn push_update(&mut self, kind: &'static str, content: &Value) -> i64 {
         self.push(Some(kind), |id| serde_json::json!({ "update_id": id, kind: content }).to_string())

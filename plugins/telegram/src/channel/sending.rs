@@ -3,9 +3,11 @@
 use super::MAX_UPLOAD;
 use super::errors::{self, SENDING};
 use super::multipart::Form;
+use crate::pin::{self, PinFields};
+use crate::poll::{self, PollFields};
 use crate::request::{Bot, Failure, Payload};
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use toolkit_channel::{Action, Button, Conversation, MediaKind, Outgoing, OutgoingMedia, Receipt, SendError};
@@ -61,7 +63,43 @@ pub(super) async fn send(bot: &Bot, outgoing: &Outgoing) -> Result<Receipt, Send
             fields.insert("allows_multiple_answers".to_owned(), (*multiple).into());
             message(bot, "sendPoll", &fields, false).await
         }
+        Action::Platform { name, arguments } => platform(bot, fields, name, arguments).await,
         _ => Err(SendError::refused("Telegram cannot do this")),
+    }
+}
+
+/// Carries out an action that Telegram alone has.
+async fn platform(
+    bot: &Bot,
+    mut fields: Fields,
+    name: &str,
+    arguments: &Value,
+) -> Result<Receipt, SendError> {
+    match name {
+        poll::ACTION => {
+            fields.extend(checked::<PollFields>(arguments)?.0);
+            message(bot, "sendPoll", &fields, false).await
+        }
+        pin::ACTION => {
+            let (of_pin, PinFields { message_id, .. }) = checked(arguments)?;
+            let mut fields = chat_only(fields);
+            fields.extend(of_pin);
+            let _: bool =
+                call(bot, "pinChatMessage", &fields).await.map_err(|failure| errors::send(failure, false))?;
+            Ok(Receipt { message_id: Some(message_id.to_string()) })
+        }
+        name => Err(SendError::refused(format!("Telegram has no action `{}`", name.escape_debug()))),
+    }
+}
+
+/// Returns the arguments of an action as fields of a request, if they have its form.
+fn checked<T: DeserializeOwned + Serialize>(arguments: &Value) -> Result<(Fields, T), SendError> {
+    let wrong =
+        |error: serde_json::Error| SendError::refused(format!("the action has an unknown form: {error}"));
+    let parsed = T::deserialize(arguments).map_err(wrong)?;
+    match serde_json::to_value(&parsed).map_err(wrong)? {
+        Value::Object(fields) => Ok((fields, parsed)),
+        _ => Err(SendError::refused("the action has no fields")),
     }
 }
 

@@ -5,6 +5,7 @@ mod faults;
 mod files;
 mod groups;
 mod opening;
+mod platform;
 mod receiving;
 mod sending;
 

@@ -5,6 +5,7 @@
 mod bench;
 mod channel;
 mod failures;
+mod hosts;
 mod limits;
 mod secrets;
 mod sending;

@@ -1,5 +1,7 @@
 //! The comparison of what was sent with what the gateway has left.
 
+mod telegram;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -9,6 +11,7 @@ use serde_json::Value;
 use super::Place;
 use super::kills::Killed;
 use super::model::id_of;
+use super::telegram::{SOURCE, Telegram, Written};
 
 /// The counts of a run, and everything that is wrong.
 #[derive(Debug, Default)]
@@ -61,7 +64,7 @@ struct Message {
 impl Message {
     /// True if somebody sent it who waits for it to be accepted.
     fn is_of_person(&self) -> bool {
-        self.source.starts_with("http:") || self.source.starts_with("chat:")
+        ["http:", "chat:", "telegram:"].iter().any(|source| self.source.starts_with(source))
     }
 }
 
@@ -80,6 +83,9 @@ struct Part {
     text: String,
     state: String,
     reason: Option<String>,
+    receipt: Option<String>,
+    /// True for an action of a tool of the platform, whose text is its question.
+    is_action: bool,
 }
 
 struct Fire {
@@ -110,7 +116,9 @@ fn rows<T>(store: &Connection, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::R
 
 fn text_of(body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap();
-    body["text"].as_str().unwrap_or_default().to_owned()
+    // Of a part that was divided for its platform, the text without markup.
+    let texts = [&body["text"], &body["plain"], &body["arguments"]["question"]];
+    texts.into_iter().find_map(Value::as_str).unwrap_or_default().to_owned()
 }
 
 impl Left {
@@ -139,7 +147,8 @@ impl Left {
                 };
                 Ok((row.get(0)?, run))
             });
-        let parts = "SELECT id, origin, channel, conversation, body, state, reason FROM outbox ORDER BY id";
+        let parts = "SELECT id, origin, channel, conversation, body, state, reason, receipt,
+            json_extract(body, '$.action') IS 'platform' FROM outbox ORDER BY id";
         let parts = rows(store, parts, |row| {
             Ok(Part {
                 id: row.get(0)?,
@@ -149,6 +158,8 @@ impl Left {
                 text: text_of(&row.get::<_, String>(4)?),
                 state: row.get(5)?,
                 reason: row.get(6)?,
+                receipt: row.get(7)?,
+                is_action: row.get(8)?,
             })
         });
         let fires = "SELECT job, at, state, message, missed, ended_at IS NOT NULL, result FROM fires ORDER BY job, at";
@@ -175,11 +186,21 @@ impl Left {
     }
 }
 
-/// Compares what was sent, over HTTP and on the platform, with what is left.
+/// What was sent to the gateway.
+pub(super) struct Input {
+    /// The ids of the messages over HTTP, which were accepted.
+    pub(super) over_http: Vec<String>,
+    /// The ids of the messages on the platform of files.
+    pub(super) on_platform: Vec<String>,
+    /// The messages of people on Telegram.
+    pub(super) on_telegram: Vec<Written>,
+}
+
+/// Compares what was sent with what is left.
 pub(super) fn account(
     place: &Place,
-    over_http: &[String],
-    on_platform: &[String],
+    input: &Input,
+    telegram: &Telegram,
     killed: &Killed,
     faults: &BTreeSet<String>,
 ) -> Report {
@@ -192,25 +213,33 @@ pub(super) fn account(
     let left = Left::read(&store);
     report.count("kills", killed.kills);
     report.count("cut transcripts", killed.cut);
-    report.count("sent over HTTP", over_http.len());
-    report.count("sent on the platform", on_platform.len());
-    accepted(&mut report, &left, over_http, on_platform);
+    report.count("sent over HTTP", input.over_http.len());
+    report.count("sent on the platform", input.on_platform.len());
+    accepted(&mut report, &left, input);
+    let offsets: Vec<(String, String)> =
+        rows(&store, "SELECT source, value FROM offsets", |row| Ok((row.get(0)?, row.get(1)?)));
+    let offset = offsets.iter().find(|(source, _)| source == SOURCE).map(|(_, offset)| offset.as_str());
+    telegram::updates(&mut report, &left, &input.on_telegram, (offset, &telegram.last_offset()));
     messages(&mut report, &left);
     order(&mut report, &left);
     fires(&mut report, &left, place);
-    outbox(&mut report, &left, place, killed);
+    let arrived = telegram::arrivals(&mut report, &left, &telegram.0);
+    let arrived = arrivals(&mut report, place, arrived);
+    outbox(&mut report, &left, arrived, killed);
+    telegram::polls(&mut report, &left);
     effects(&mut report, &left, place);
     results(&mut report, &left);
     report
 }
 
 /// Everything that was accepted is there, once.
-fn accepted(report: &mut Report, left: &Left, over_http: &[String], on_platform: &[String]) {
+fn accepted(report: &mut Report, left: &Left, input: &Input) {
     let mut there: BTreeMap<String, usize> = BTreeMap::new();
     for message in left.messages.iter().filter(|message| message.is_of_person()) {
         *there.entry(id_of(&message.text).unwrap()).or_default() += 1;
     }
-    for id in over_http.iter().chain(on_platform) {
+    let of_telegram = input.on_telegram.iter().map(|written| &written.id);
+    for id in input.over_http.iter().chain(&input.on_platform).chain(of_telegram) {
         let count = there.remove(id).unwrap_or_default();
         report.expect(count == 1, || format!("{id} was accepted, and is there {count} times"));
     }
@@ -342,9 +371,8 @@ fn fires(report: &mut Report, left: &Left, place: &Place) {
     }
 }
 
-/// Every part has a last state; the platform got what was delivered, once, in order; and only what was on its way when a process was killed is unknown.
-fn outbox(report: &mut Report, left: &Left, place: &Place, killed: &Killed) {
-    let mut arrived: BTreeMap<i64, usize> = BTreeMap::new();
+/// Returns how often each part arrived: those for the platform of files, in order, beside others.
+fn arrivals(report: &mut Report, place: &Place, mut arrived: BTreeMap<i64, usize>) -> BTreeMap<i64, usize> {
     let mut last: BTreeMap<String, i64> = BTreeMap::new();
     for line in place.lines("sent") {
         let (id, conversation) = line.split_once(' ').unwrap();
@@ -353,15 +381,21 @@ fn outbox(report: &mut Report, left: &Left, place: &Place, killed: &Killed) {
         let before = last.insert(conversation.to_owned(), id).unwrap_or_default();
         report.expect(before < id, || format!("{id} arrived in {conversation} after {before}"));
     }
+    arrived
+}
+
+/// Every part has a last state; the platforms got what was delivered, once; and only what was on its way when a process was killed, or what an
+/// outage of a platform left open, is unknown.
+fn outbox(report: &mut Report, left: &Left, mut arrived: BTreeMap<i64, usize>, killed: &Killed) {
     let mut of_kills = BTreeSet::new();
     for part in &left.parts {
         let Part { id, state, .. } = part;
         let times = arrived.remove(id).unwrap_or_default();
         let is_fine = match (part.channel.as_str(), state.as_str()) {
             ("local", "delivered") => true,
-            ("chat", "delivered") => times == 1,
-            ("chat", "dead") => times == 0,
-            ("chat", "unknown") => {
+            ("chat" | "telegram", "delivered") => times == 1,
+            ("chat" | "telegram", "dead") => times == 0,
+            ("chat" | "telegram", "unknown") => {
                 if part.reason.as_ref().is_some_and(|reason| reason.contains("the process ended")) {
                     of_kills.insert(*id);
                 }

@@ -1,4 +1,4 @@
-//! The process that is killed: a gateway with all its parts, tools with a ledger, and a channel whose platform is a file.
+//! The process that is killed: a gateway with all its parts, tools with a ledger, a channel whose platform is a file, and one on Telegram.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use toolkit_host::Host;
 
 use super::Place;
 use super::platform::{self, Platform};
+use super::telegram;
 
 /// Time between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -61,11 +62,18 @@ pub(super) async fn work(place: &Place) {
     let _ = effects.store.set(store.clone());
     place.note("ready", &std::process::id().to_string());
     let sessions = gateway.state().sessions().clone();
-    while !place.file("drain").exists() {
+    // The offset of Telegram at which all is read.
+    let offset = loop {
         platform::receive(place, &sessions).await;
+        if let Some(offset) = place.lines("drain").pop() {
+            break offset;
+        }
+        tokio::time::sleep(PAUSE).await;
+    };
+    platform::receive(place, &sessions).await;
+    while store.offset(telegram::SOURCE.to_owned()).await.unwrap().as_ref() != Some(&offset) {
         tokio::time::sleep(PAUSE).await;
     }
-    platform::receive(place, &sessions).await;
     stop_jobs(&store).await;
     while !is_done(&store).await {
         tokio::time::sleep(PAUSE).await;

@@ -27,7 +27,7 @@ pub(super) struct Killed {
     pub(super) kills: usize,
     /// Transcripts of which the end was cut off, or that were removed.
     pub(super) cut: usize,
-    /// The parts that were on their way to the platform, with their conversations.
+    /// The parts that were on their way to the platforms, with their conversations.
     pub(super) on_their_way: BTreeMap<i64, String>,
 }
 
@@ -136,7 +136,8 @@ impl Processes {
             }
         }
         let store = Connection::open(&copy).unwrap();
-        let sql = "SELECT id, conversation FROM outbox WHERE state = 'sending' AND channel = 'chat'";
+        let sql =
+            "SELECT id, conversation FROM outbox WHERE state = 'sending' AND channel IN ('chat', 'telegram')";
         let mut statement = store.prepare(sql).unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let on_their_way: BTreeMap<i64, String> = rows.map(Result::unwrap).collect();

@@ -3,11 +3,12 @@
 //! ```text
 //! clients ── HTTP ──┐                             ┌── sent: the file of a platform without idempotency keys
 //! platform: a file ─┼──► the gateway, a process ──┼── effects: the ledger of the tools
-//! jobs ─────────────┘     that is killed          └── HTTP ──► a scripted model, which repeats the id of each message
+//! Telegram ─────────┤     that is killed          ├── Telegram: a double of its Bot API, with faults
+//! jobs ─────────────┘                             └── HTTP ──► a scripted model, which repeats the id of each message
 //! ```
 //!
 //! A seed decides what is sent, when the process is killed, and how much of its transcripts is lost with it. At the end everything that waits is
-//! worked off, and the store, the ledger and the file of the platform are compared with what was sent.
+//! worked off, and the store, the ledger and what the platforms have are compared with what was sent.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -21,6 +22,7 @@ mod kills;
 mod model;
 mod platform;
 mod random;
+mod telegram;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +30,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use accounting::Input;
 use random::Random;
+use telegram::{People, Telegram};
 
 /// Tells the child that it is one, and where it works.
 const PLACE: &str = "TOOLKIT_TEST_RANDOM_KILLS";
@@ -72,13 +76,15 @@ impl Place {
     }
 
     /// Makes the directories and the configuration.
-    fn prepare(&self, model: &str) {
+    fn prepare(&self, model: &str, telegram: &Telegram) {
         for name in ["user", "work", "synced"] {
             fs::create_dir(self.file(name)).unwrap();
         }
         let configuration = json!({
             "models": { "local": { "baseUrl": model, "model": "m", "contextTokens": 1_000_000 } },
-            "permission": { "cron": "allow", "sessions_spawn": "allow", "sessions_send": "allow" },
+            "permission": { "cron": "allow", "message": "allow", "sessions_spawn": "allow", "sessions_send": "allow" },
+            "channels": { "telegram": { "telegram": telegram.channel() } },
+            "gateway": { "groups": Telegram::groups(), "othersMayUse": ["kill_effect", "plugins"] },
             "sessions": { "maxQueued": 10_000 },
         });
         fs::write(self.file("user/toolkit.json5"), configuration.to_string()).unwrap();
@@ -105,14 +111,18 @@ pub(crate) async fn check(kills: usize) {
     let place = Place::new(directory.path());
     let mut random = Random::new(seed);
     let model = model::Model::start(random.fork()).await;
-    place.prepare(&model.url);
+    let telegram = Telegram::start().await;
+    place.prepare(&model.url, &telegram);
 
     let mut processes = kills::Processes::new(&place, random.fork());
     processes.start().await;
     let tokens = clients::set_up(&place).await;
     let clients = clients::Clients::start(&place, tokens, &mut random);
     let mut incoming = platform::Incoming::new(&place, random.fork());
+    telegram.set_up(&place).await;
+    let people = People::start(&telegram, random.fork());
     for number in 0..kills {
+        telegram.trouble(&mut random);
         let before = processes.live(&mut incoming).await;
         processes.kill();
         if number % 20 == 19 {
@@ -120,10 +130,13 @@ pub(crate) async fn check(kills: usize) {
         }
         processes.start().await;
     }
-    let sent = in_time("the clients end", clients.end()).await;
-    place.note("drain", "");
+    let over_http = in_time("the clients end", clients.end()).await;
+    let on_telegram = in_time("the people end", people.end()).await;
+    telegram.0.clear_faults();
+    place.note("drain", &telegram.last_offset());
     let killed = in_time("all work is done", processes.ended()).await;
-    let report = accounting::account(&place, &sent, &incoming.sent, &killed, &model.faults());
+    let input = Input { over_http, on_platform: incoming.sent, on_telegram };
+    let report = accounting::account(&place, &input, &telegram, &killed, &model.faults());
     println!("{report}");
     let is_fine = report.is_fine();
     // One that is wrong stays, to be looked at.

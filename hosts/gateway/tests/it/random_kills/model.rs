@@ -17,8 +17,9 @@ use toolkit_serve::axum::{Json, Router};
 
 use super::random::Random;
 
-/// The kinds of messages, and how many of twenty are of each.
-const KINDS: [(&str, u64); 5] = [("effect", 9), ("plain", 6), ("cron", 1), ("spawn", 2), ("send", 2)];
+/// The kinds of messages, and how many of twenty are of each. A poll is for Telegram alone.
+const KINDS: [(&str, u64); 6] =
+    [("effect", 9), ("plain", 6), ("cron", 1), ("spawn", 2), ("send", 2), ("poll", 0)];
 /// The beginning of the result of a sub-agent.
 const RESULT: [&str; 4] = ["Result", "of", "the", "sub-agent"];
 /// The words of the request for a summary.
@@ -151,6 +152,10 @@ fn next(messages: &[Value]) -> Next {
                 return call("cron", json!({ "action": "add", "at": at, "prompt": format!("plain f-{id}") }));
             }
             "spawn" => return call("sessions_spawn", json!({ "prompt": format!("effect s-{id}") })),
+            "poll" => {
+                let poll = json!({ "question": format!("Is it {id}?"), "options": ["Yes", "No"] });
+                return call("telegram_send_poll", poll);
+            }
             "send" => {
                 if let Some(session) = sub_agent(before) {
                     let timeout = if id.ends_with(['1', '3', '5', '7', '9']) { 2 } else { 0 };

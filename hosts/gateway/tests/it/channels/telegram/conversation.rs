@@ -77,7 +77,9 @@ impl Page {
         }
         let buttons: Vec<String> =
             sent.buttons.iter().flatten().map(|(text, _)| format!("[{text}]")).collect();
-        for more in [buttons.join(" "), sent.options.iter().map(|option| format!("( ) {option}\n    ")).collect()] {
+        for more in
+            [buttons.join(" "), sent.options.iter().map(|option| format!("( ) {option}\n    ")).collect()]
+        {
             if !more.is_empty() {
                 let _ = writeln!(self.text, "    {}", more.trim_end());
             }
@@ -104,7 +106,10 @@ fn first_half() -> Vec<Turn> {
     let ada = user(OWNER);
     vec![
         turn(Act::Says("/help"), vec![]),
-        says("Good morning! What can you do here?", "Good morning. I can **read and write files**, look things up, keep a schedule, and ask you before I do something that costs."),
+        says(
+            "Good morning! What can you do here?",
+            "Good morning. I can **read and write files**, look things up, keep a schedule, and ask you before I do something that costs.",
+        ),
         turn(Act::Says("/status"), vec![]),
         turn(
             Act::Sends(UserMessage::voice(&ada, b"OggS and speech"), "(a voice note)"),
@@ -115,7 +120,10 @@ fn first_half() -> Vec<Turn> {
         ),
         says("And coffee, café crème if they have it ☕", "Noted: *café crème* ☕"),
         turn(
-            Act::Sends(UserMessage::photo(&ada, super::super::platform::PNG).with_caption("When does it go?"), "(a picture) When does it go?"),
+            Act::Sends(
+                UserMessage::photo(&ada, super::super::platform::PNG).with_caption("When does it go?"),
+                "(a picture) When does it go?",
+            ),
             vec![say("The ferry goes at **16:40** from pier 3.")],
         ),
         turn(
@@ -134,8 +142,14 @@ fn first_half() -> Vec<Turn> {
             ),
             vec![say("A rain coat and a camera: the forecast agrees with the coat.")],
         ),
-        says("Show me the trip as a table.", "| leg | time |\n|---|---|\n| walk | 16:20 |\n| ferry | 16:40 |"),
-        says("And as code for my calendar", "```ics\nBEGIN:VEVENT\nSUMMARY:Ferry\nDTSTART:20270301T164000\nEND:VEVENT\n```"),
+        says(
+            "Show me the trip as a table.",
+            "| leg | time |\n|---|---|\n| walk | 16:20 |\n| ferry | 16:40 |",
+        ),
+        says(
+            "And as code for my calendar",
+            "```ics\nBEGIN:VEVENT\nSUMMARY:Ferry\nDTSTART:20270301T164000\nEND:VEVENT\n```",
+        ),
         says("What does <b>bold</b> & co. mean in HTML?", "`<b>` sets text in bold; `&amp;` is a plain `&`."),
         turn(Act::Restarts, vec![]),
     ]
@@ -145,12 +159,21 @@ fn second_half() -> Vec<Turn> {
     let (ada, other) = (user(OWNER), user(77));
     vec![
         says("Are you still there?", "Yes. We were at your trip: the ferry at 16:40."),
-        turn(Act::Says("Order one more ticket."), vec![call("order_tickets", &json!({ "to": "the harbour", "count": 1 }))]),
+        turn(
+            Act::Says("Order one more ticket."),
+            vec![call("order_tickets", &json!({ "to": "the harbour", "count": 1 }))],
+        ),
         turn(Act::Presses("Deny"), vec![say("All right, I order nothing more.")]),
-        turn(Act::Says("Sorry, it was right: one more."), vec![call("order_tickets", &json!({ "to": "the harbour", "count": 1 }))]),
+        turn(
+            Act::Says("Sorry, it was right: one more."),
+            vec![call("order_tickets", &json!({ "to": "the harbour", "count": 1 }))],
+        ),
         Turn { act: Act::Answers("approve"), replies: vec![say("Ordered: one more ticket.")], messages: 2 },
         turn(
-            Act::Sends(UserMessage::text(&ada, "Platform 3 is closed!").forwarded_from(&other), "(forwards from somebody else) Platform 3 is closed!"),
+            Act::Sends(
+                UserMessage::text(&ada, "Platform 3 is closed!").forwarded_from(&other),
+                "(forwards from somebody else) Platform 3 is closed!",
+            ),
             vec![say("Somebody else wrote that; I find no such notice from the ferry company.")],
         ),
         says("Then meet me at pier 4", "Pier 4, at 16:30?"),
@@ -158,7 +181,10 @@ fn second_half() -> Vec<Turn> {
         Turn {
             act: Act::Says("Ask me which day suits, as a poll."),
             replies: vec![
-                call("message", &json!({ "action": "poll", "pollQuestion": "Which day suits?", "pollOption": ["Saturday", "Sunday"] })),
+                call(
+                    "message",
+                    &json!({ "action": "poll", "pollQuestion": "Which day suits?", "pollOption": ["Saturday", "Sunday"] }),
+                ),
                 say("There is the poll."),
             ],
             messages: 2,
@@ -166,15 +192,24 @@ fn second_half() -> Vec<Turn> {
         turn(
             Act::Says("Remind me every Saturday at nine to look at the tides."),
             vec![
-                call("cron", &json!({ "action": "add", "schedule": "0 9 * * sat", "timezone": "Europe/Berlin", "prompt": "Remind Ada to look at the tides." })),
+                call(
+                    "cron",
+                    &json!({ "action": "add", "schedule": "0 9 * * sat", "timezone": "Europe/Berlin", "prompt": "Remind Ada to look at the tides." }),
+                ),
                 say("I do so every Saturday at 9:00 in Berlin."),
             ],
         ),
         turn(Act::Says("/stop"), vec![]),
         says("Write 👨‍👩‍👧‍👦 and e\u{301} back to me.", "👨‍👩‍👧‍👦 and e\u{301}"),
         turn(Act::Says("/new"), vec![]),
-        says("What did we talk about?", "This conversation has just begun. Your files are still there: `shopping.md`, and the uploads."),
-        turn(Act::Says("What is on my list?"), vec![call("read", &json!({ "file_path": "shopping.md" })), say("Milk and bread.")]),
+        says(
+            "What did we talk about?",
+            "This conversation has just begun. Your files are still there: `shopping.md`, and the uploads.",
+        ),
+        turn(
+            Act::Says("What is on my list?"),
+            vec![call("read", &json!({ "file_path": "shopping.md" })), say("Milk and bread.")],
+        ),
         says("Thank you, good night!", "Good night, Ada."),
     ]
 }
@@ -257,7 +292,9 @@ async fn a_conversation_of_thirty_turns_is_as_the_documents_show_it() {
     page.bot(&told);
     let (status, _) = bots.post("/v1/pairings/approve", json!({ "sender": code, "owner": true })).await;
     assert_eq!(status, 200);
-    page.gateway("On the machine of the gateway, Ada types `toolkit gateway pair approve ABCD-EFGH --owner`.");
+    page.gateway(
+        "On the machine of the gateway, Ada types `toolkit gateway pair approve ABCD-EFGH --owner`.",
+    );
     let welcome = bots.next(0, OWNER).await;
     page.bot(&welcome);
 

@@ -49,8 +49,7 @@ impl Script {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let pending = Pending { replies: Arc::default(), left: watch::channel(0).0, given: Arc::default() };
-        let router =
-            Router::new().route("/v1/chat/completions", post(answer)).with_state(pending.clone());
+        let router = Router::new().route("/v1/chat/completions", post(answer)).with_state(pending.clone());
         let shutdown = CancellationToken::new();
         tokio::spawn(toolkit_serve::serve(listener, Addressed::local(router), shutdown.clone()));
         Self { url, pending, _shutdown: shutdown.drop_guard() }

@@ -284,5 +284,6 @@ fn described(outgoing: &Outgoing) -> String {
         Action::Delete { .. } => "the deletion".to_owned(),
         Action::React { .. } => "the reaction".to_owned(),
         Action::Poll { .. } => "the poll".to_owned(),
+        Action::Platform { name, .. } => format!("the action {}", shown(name)),
     }
 }

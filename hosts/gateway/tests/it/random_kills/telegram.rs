@@ -14,7 +14,7 @@ use super::model::kind;
 use super::random::Random;
 
 /// The source of the messages of the account.
-pub(super) const SOURCE: &str = "telegram:default";
+pub(super) const SOURCE: &str = "telegram:default:110201543";
 /// The channel.
 pub(super) const CHANNEL: &str = "telegram";
 const PEOPLE: i64 = 3;

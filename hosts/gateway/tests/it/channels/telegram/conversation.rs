@@ -282,7 +282,7 @@ async fn a_conversation_of_thirty_turns_is_as_the_documents_show_it() {
         "permission={ edit: 'allow', message: 'allow', cron: 'allow' }".to_owned(),
     ];
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let mut bots = Bots::with(&settings).await;
+    let mut bots = Bots::of(1, &settings, None).await;
     let mut page = Page::default();
 
     page.person("Hello");

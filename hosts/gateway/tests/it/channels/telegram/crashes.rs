@@ -29,7 +29,7 @@ async fn work(directory: &Path) {
     let is_done = async || {
         let Ok(offset) = std::fs::read_to_string(file(directory, "offset")) else { return false };
         let counts = store.counts(None).await.unwrap();
-        store.offset("telegram:home".to_owned()).await.unwrap().as_deref() == Some(offset.trim())
+        store.offset("telegram:home:110201543".to_owned()).await.unwrap().as_deref() == Some(offset.trim())
             && store.runs_in_flight().await.unwrap().is_empty()
             && counts.queued == 0
             && counts.outbox.prepared + counts.outbox.sending == 0

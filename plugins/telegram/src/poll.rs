@@ -117,7 +117,6 @@ struct MessagePoll {
 /// The poll that was sent.
 #[toolkit::args]
 #[derive(Default)]
-#[expect(clippy::struct_field_names, reason = "named as the platform names them")]
 struct SentPoll {
     /// The message's id, for pinning it.
     #[serde(skip_serializing_if = "Option::is_none")]

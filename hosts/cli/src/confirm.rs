@@ -5,6 +5,7 @@ use crate::exit::Stop;
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 /// Asks a question on the terminal. Returns true if the answer confirms, and `None` if standard input is no terminal.
+#[cfg_attr(not(any(feature = "gateway", feature = "mcp")), allow(dead_code, reason = "nothing asks"))]
 pub(crate) fn ask(question: &str, console: &mut Console<'_>) -> Result<Option<bool>, Stop> {
     if !io::stdin().is_terminal() {
         return Ok(None);

@@ -22,7 +22,7 @@ mod remarks;
 mod sending;
 
 pub use health::{ChannelHealth, ChannelStatus};
-pub(crate) use messaging::{ChannelMessages, outcome, sent_part};
+pub(crate) use messaging::ChannelMessages;
 pub(crate) use parts::parts_of;
 pub(crate) use sending::AccountSender;
 

@@ -6,9 +6,11 @@
 
 mod channel;
 mod local;
+mod told;
 
 pub use channel::{SendChannel, SendError, Sending};
 pub use local::LocalChannel;
+pub(crate) use told::{outcome, sent_part};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,15 +14,14 @@ use serde_json::{Value, json};
 use toolkit::{Caller, ToolContext, ToolError, ToolErrorKind};
 use toolkit_channel::{Account, Conversation, ConversationKind, MediaKind};
 
-pub(crate) use acting::outcome;
-
 use super::ChannelSettings;
 use super::kept_files::keep;
 use super::sending::FILES;
 use crate::SessionKey;
+use crate::outbox::sent_part;
 use crate::people::is_owners;
 use crate::session_tools::{call_origin, calling, of_store, session_of};
-use crate::store::{Delivery, DeliveryState, NewDelivery, SessionRecord, Store, Target};
+use crate::store::{NewDelivery, SessionRecord, Store, Target};
 
 /// The longest pause between two looks at parts that wait.
 const LOOK: Duration = Duration::from_secs(1);
@@ -307,17 +306,6 @@ fn shown(body: &Value) -> MessagePart {
     };
     let file = body.pointer("/file/name").and_then(Value::as_str).map(str::to_owned);
     MessagePart { kind, text, file }
-}
-
-/// A stored part, as the tool `message` tells it.
-pub(crate) fn sent_part(delivery: Delivery) -> SentPart {
-    let state = match delivery.state {
-        DeliveryState::Prepared | DeliveryState::Sending => MessageState::Prepared,
-        DeliveryState::Delivered => MessageState::Delivered,
-        DeliveryState::Unknown => MessageState::Unknown,
-        DeliveryState::Dead => MessageState::Dead,
-    };
-    SentPart { id: delivery.id.to_string(), state, reason: delivery.reason, message_id: delivery.receipt }
 }
 
 /// The channels with their accounts and conversations, of the conversations.

@@ -97,7 +97,7 @@ impl ConfiguredAgents {
         let workspace = workspaces::of(&configuration, &self.data_dir, agent, person).map_err(AgentError)?;
         let mut caller = self.host.caller().clone().with_workspace(workspace);
         if let Some(person) = person {
-            // What tools keep beyond the session, such as notes, is kept apart by it.
+            // Notes, and all else that tools keep beyond the session, are kept apart by it.
             caller = caller.with_extra(PERSON, person);
         }
         caller.channel = Some(LOCAL_CHANNEL.to_owned());

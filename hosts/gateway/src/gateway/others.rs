@@ -17,6 +17,8 @@ const OPEN_GROUPS: [&str; 7] = ["agent", "automation", "discovery", "media", "se
 /// people. A tool of a plugin,
 /// channel or MCP server in one of them needs the group as well as its source.
 const OWNERS_GROUPS: [&str; 5] = ["fs", "memory", "messaging", "nodes", "runtime"];
+/// A group that collects tools of others, and says nothing about what they reach.
+const COLLECTION: &str = "coding";
 /// The word for the tools of MCP servers, which have the credentials of the machine's user and may do anything.
 const OF_SERVERS: &str = "mcp";
 /// The word for the tools of all plugins and channels, which have these credentials, too.
@@ -50,8 +52,8 @@ impl OwnersTools {
         let is_named = |word: &str| others_may_use.contains(word);
         let is_from_open_source = match tool.source() {
             Source::Core | Source::Runtime => {
-                let mut groups = tool.groups();
-                let is_grouped = groups.len() > 0;
+                let mut groups = tool.groups().filter(|group| *group != COLLECTION).peekable();
+                let is_grouped = groups.peek().is_some();
                 let is_open = |group: &str| OPEN_GROUPS.contains(&group) || is_named(group);
                 return is_grouped && groups.all(is_open) || is_named(tool.name());
             }
@@ -127,6 +129,16 @@ mod tests {
             assert!(!naming(&[]).admit(&tool("other", &[group], None)), "{group}");
             assert!(naming(&[group]).admit(&tool("other", &[group], None)), "{group}");
         }
+    }
+
+    #[test]
+    fn a_collection_of_tools_opens_and_closes_none() {
+        let write = tool("write", &["fs", "coding"], None);
+        let collected = tool("other", &["coding"], None);
+        let admitted = |words: &[&str]| [&write, &collected].map(|tool| naming(words).admit(tool));
+        assert_eq!(admitted(&[]), [false, false]);
+        assert_eq!(admitted(&["coding"]), [false, false]);
+        assert_eq!(admitted(&["fs"]), [true, false]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use toolkit_channel::{ActionOutcome, Conversation};
 use toolkit_models::ToolOutput;
 
 use super::{SessionTools, jobs, origin_of};
-use crate::channels::{outcome, sent_part};
+use crate::outbox::{outcome, sent_part};
 use crate::store::{Delivery, StoreError};
 
 impl SessionTools {

@@ -23,7 +23,7 @@ use super::origin::Origin;
 use super::target::{LOCAL_CHANNEL, Target};
 use super::visible::visible;
 use super::writer::Writing;
-use super::{Store, StoreError, events, receivers};
+use super::{Store, StoreError, events, people, receivers};
 use crate::{SessionKey, fail_points};
 
 /// The longest body of a delivery, in bytes of its JSON.
@@ -477,9 +477,12 @@ pub(super) fn prepare(
                 writing.now,
                 writing.now.after(delivery.expires_in)
             ])?;
-        if let Some(session) = session {
-            let data = json!({ "delivery": writing.sql.last_insert_rowid() });
-            events::write(writing, session, "delivery.prepared", &data)?;
+        let data = json!({ "delivery": writing.sql.last_insert_rowid() });
+        // Whoever sends waits for the event. The gateway's own words are of no session.
+        match (session, people::owner(writing.sql)?) {
+            (Some(session), _) => events::write(writing, session, "delivery.prepared", &data)?,
+            (None, Some(owner)) => events::write_of_person(writing, &owner, "delivery.prepared", &data)?,
+            (None, None) => {}
         }
     }
     Ok(())

@@ -50,7 +50,7 @@ async fn an_offset_is_stored_with_its_message_and_not_where_the_queue_is_full() 
     }
     let refused = place.store.accept(message("3", "ada").with_offset("3")).await.unwrap();
     assert_eq!(refused, Acceptance::QueueFull { limit: 2 });
-    // What its sender is told is stored with it.
+    // That is stored with the refusal that its sender is told.
     assert_eq!(offset().await.as_deref(), Some("2"));
 
     // Another session has room, and what the gateway itself brings is not refused.

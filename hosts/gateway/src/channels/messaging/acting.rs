@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use builtin_tools::messaging::{MessageState, SentPart};
 use serde_json::json;
 use toolkit::{ToolContext, ToolError, ToolErrorKind};
 use toolkit_channel::{
-    ActionOutcome, ActionState, Future, PlatformAction, PlatformConversation, PlatformService,
-    WantedConversation,
+    ActionOutcome, Future, PlatformAction, PlatformConversation, PlatformService, WantedConversation,
 };
 
 use super::{ChannelMessages, Reachable};
 use crate::fail_points;
+use crate::outbox::{outcome, sent_part};
 use crate::session_tools::{call_origin, calling, of_store};
 use crate::store::{NewDelivery, SessionRecord, Target};
 
@@ -70,7 +69,7 @@ impl PlatformService for ChannelMessages {
             let (parts, unread) = match self.settled(&session.key, &ids, MAX_WAIT).await {
                 Ok(parts) => (parts, None),
                 Err(error) => (
-                    stored.into_iter().map(super::sent_part).collect(),
+                    stored.into_iter().map(sent_part).collect(),
                     Some(format!("the outcome could not be read: {}", error.message())),
                 ),
             };
@@ -145,18 +144,6 @@ fn listed(mut peers: Vec<String>) -> String {
     } else {
         format!("it may write to {names} and {more} more")
     }
-}
-
-/// Returns how far the action of a row is; `unread` is why that could not be read.
-pub(crate) fn outcome(part: SentPart, unread: Option<String>) -> ActionOutcome {
-    let SentPart { id, state, reason, message_id } = part;
-    let state = match state {
-        MessageState::Prepared => ActionState::Waiting,
-        MessageState::Delivered => ActionState::Delivered,
-        MessageState::Unknown => ActionState::Unknown,
-        MessageState::Dead => ActionState::Refused,
-    };
-    ActionOutcome { id, state, reason: unread.or(reason), message_id }
 }
 
 fn wrong(message: String) -> ToolError {

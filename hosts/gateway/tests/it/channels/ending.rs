@@ -1,4 +1,4 @@
-//! What ends with a command, with a person who is blocked, or with an account that was made anew.
+//! Ends: with a command, with a person who is blocked, or with an account that was made anew.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use toolkit_gateway::{RunRecord, Store};
 use super::Chat;
 use crate::agents::{in_time, until};
 
-/// What the calls wait for that have begun.
+/// The calls that have begun, by their arguments.
 static BEGUN: LazyLock<watch::Sender<Vec<String>>> = LazyLock::new(|| watch::Sender::new(Vec::new()));
 
 /// Waits until it is cancelled.
 #[tool(group = "channel_test", read_only)]
 async fn channel_wait(
-    /** What for. */
+    /** The reason. */
     what: String,
 ) -> String {
     BEGUN.send_modify(|begun| begun.push(what.clone()));
@@ -29,6 +29,15 @@ async fn channel_wait(
 async fn in_flight(store: &Store) -> RunRecord {
     until(store, async || !store.runs_in_flight().await.unwrap().is_empty()).await;
     store.runs_in_flight().await.unwrap().remove(0)
+}
+
+/// Waits until the person is told that a run is ended, and that so many messages are taken back.
+async fn stopped(chat: &Chat, taken_back: usize) {
+    let mut told = [chat.platform.next("direct/7").await, chat.platform.next("direct/7").await];
+    // The run ends by itself.
+    told.sort();
+    let text = format!("What ran is ended, and {taken_back} waiting messages are taken back.");
+    assert_eq!(told, ["The run was cancelled.".to_owned(), text]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,8 +61,7 @@ async fn what_waits_for_the_run_that_is_stopped_begins_none_of_its_own() {
     })
     .await;
     chat.platform.say("7", "/stop");
-    let told = chat.platform.next("direct/7").await;
-    assert_eq!(told, "What ran is ended, and 1 waiting messages are taken back.");
+    stopped(&chat, 1).await;
     chat.platform.say("7", "after");
     assert_eq!(chat.platform.next("direct/7").await, "heard: after");
     chat.stop().await;
@@ -101,9 +109,6 @@ async fn whoever_finds_the_queue_full_is_told_so() {
     assert!(told.starts_with("1 messages wait for answers here already"), "{told}");
     chat.platform.is_read(&chat.gateway).await;
     chat.platform.say("7", "/stop");
-    assert_eq!(
-        chat.platform.next("direct/7").await,
-        "What ran is ended, and 1 waiting messages are taken back."
-    );
+    stopped(&chat, 1).await;
     chat.stop().await;
 }

@@ -186,7 +186,7 @@ impl Left {
     }
 }
 
-/// What was sent to the gateway.
+/// The messages that were sent to the gateway.
 pub(super) struct Input {
     /// The ids of the messages over HTTP, which were accepted.
     pub(super) over_http: Vec<String>,

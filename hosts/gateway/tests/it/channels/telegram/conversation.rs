@@ -29,7 +29,7 @@ async fn order_tickets(
     format!("ordered: {count} to {to}, 2 × 18.40")
 }
 
-/// What the person does.
+/// An act of the person.
 enum Act {
     Says(&'static str),
     Sends(UserMessage, &'static str),
@@ -310,6 +310,10 @@ async fn a_conversation_of_thirty_turns_is_as_the_documents_show_it() {
     std::fs::remove_dir_all(workspaces).unwrap();
 
     let mut text = page.text.replace(&code, "ABCD-EFGH");
+    // The name of a session has the time at which it began.
+    let place = text.find("session: agent ").unwrap() + "session: agent ".len();
+    let session = text[place..].lines().next().unwrap().to_owned();
+    text = text.replace(&session, "18c2f0a41b7-5d3e90c2aa");
     for (number, code) in codes(&text).into_iter().enumerate() {
         text = text.replace(&code, ["7F3K", "2QXD", "9WMB"][number]);
     }

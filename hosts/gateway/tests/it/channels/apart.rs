@@ -217,7 +217,11 @@ async fn neither_of_two_people_finds_what_the_other_has() {
         ("GET", "/v1/pairings".to_owned(), None),
         ("GET", "/v1/status".to_owned(), None),
         ("POST", "/v1/tools/memory_search/call".to_owned(), Some(json!({ "query": "aurora" }))),
-        ("POST", "/v1/tools/read/call".to_owned(), Some(json!({ "file_path": "../ada/notes.txt" }))),
+        (
+            "POST",
+            "/v1/tools/read/call".to_owned(),
+            Some(json!({ "file_path": chat.directory.path().join("gateway.token") })),
+        ),
     ];
     for (method, path, body) in &requests {
         let (_, answer) = http(address, method, path, &token, body.clone()).await;

@@ -31,6 +31,12 @@ async fn in_flight(store: &Store) -> RunRecord {
     store.runs_in_flight().await.unwrap().remove(0)
 }
 
+/// Waits until a call has begun.
+async fn begun(what: &str) {
+    let has_begun = |begun: &Vec<String>| begun.iter().any(|other| other == what);
+    in_time(BEGUN.subscribe().wait_for(has_begun)).await.unwrap();
+}
+
 /// Waits until the person is told that a run is ended, and that so many messages are taken back.
 async fn stopped(chat: &Chat, taken_back: usize) {
     let mut told = [chat.platform.next("direct/7").await, chat.platform.next("direct/7").await];
@@ -48,8 +54,7 @@ async fn what_waits_for_the_run_that_is_stopped_begins_none_of_its_own() {
     let store = chat.gateway.state().store();
     let run = in_flight(store).await;
     let messages = async || store.messages_of(&run.id).await.unwrap();
-    let has_begun = |begun: &Vec<String>| begun.iter().any(|what| what == "the stop");
-    in_time(BEGUN.subscribe().wait_for(has_begun)).await.unwrap();
+    begun("the stop").await;
     // The run takes it, and does not come to read it.
     chat.platform.say("7", "more");
     chat.platform.is_read(&chat.gateway).await;
@@ -101,8 +106,8 @@ async fn an_account_that_was_made_anew_is_heard_from_its_first_message() {
 async fn whoever_finds_the_queue_full_is_told_so() {
     let chat = Chat::with(&["sessions.maxQueued=1", "sessions.steer=false"]).await;
     chat.let_in("7", json!({ "name": "ada" })).await;
-    chat.platform.say("7", r#"call channel_wait {"what":"ever"}"#);
-    in_flight(chat.gateway.state().store()).await;
+    chat.platform.say("7", r#"call channel_wait {"what":"the queue"}"#);
+    begun("the queue").await;
     chat.platform.say("7", "one");
     chat.platform.say("7", "two");
     let told = chat.platform.next("direct/7").await;

@@ -78,6 +78,13 @@ impl Bots {
         http(self.gateway.address(), "POST", path, &self.token, Some(body)).await
     }
 
+    /// The health of the first account.
+    async fn health(&self) -> Value {
+        let (status, channels) = http(self.gateway.address(), "GET", "/v1/channels", &self.token, None).await;
+        assert_eq!(status, 200, "{channels}");
+        channels["channels"][0].clone()
+    }
+
     /// The rows of the outbox with an action of a platform, the oldest first.
     async fn actions(&self) -> Vec<toolkit_gateway::Delivery> {
         let filter = toolkit_gateway::DeliveryFilter { limit: 1_000, ..Default::default() };

@@ -1,4 +1,4 @@
-//! A platform that does not answer while a tool acts: the action waits, or nobody knows, and it is done once at most.
+//! A platform that does not answer: an action waits, or nobody knows, and is done once at most; and the account comes back by itself.
 
 use std::time::Duration;
 
@@ -89,5 +89,38 @@ async fn a_poll_that_waits_is_sent_once_after_a_restart() {
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0].state, DeliveryState::Delivered);
     assert_eq!(bots.telegram().calls_of("sendPoll").len(), 1);
+    bots.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_comes_back_by_itself_after_conflicts_errors_of_the_server_and_a_dead_line() {
+    let clock = Clock::standing(START);
+    let mut bots = Bots::with_owner_at(&[], Some(clock.clone())).await;
+    let outages = [
+        (Fault::Conflict, 10, "conflicts"),
+        (Fault::ServerError(502), 60, "errors"),
+        (Fault::CloseBefore, 60, "a dead line"),
+    ];
+    for (fault, minutes, text) in outages {
+        let began = clock.now();
+        bots.telegram().inject("getUpdates", 2, fault);
+        in_time(async {
+            while !bots.health().await["degradedSince"].is_i64() {
+                tokio::time::sleep(LOOK).await;
+            }
+        })
+        .await;
+        // By the clock of the gateway, it lasts that long.
+        clock.set(began.after(Duration::from_mins(minutes)));
+        bots.say(0, OWNER, text);
+        let health = bots.health().await;
+        assert_eq!(health["degradedSince"], json!(began), "{health}");
+        assert!(health["reason"].is_string(), "{health}");
+        assert_eq!(bots.told().await, format!("heard: {text}"));
+        let health = bots.health().await;
+        assert_eq!((&health["degradedSince"], &health["failures"]), (&json!(null), &json!(0)), "{health}");
+        assert_eq!(health["lastGood"], json!(clock.now()), "{health}");
+    }
+    bots.telegram().wait_confirmed().await;
     bots.stop().await;
 }

@@ -38,7 +38,7 @@ pub trait Channel: Send + Sync + 'static {
         Style { markup: Markup::Plain, unit: Unit::Chars, max: self.limits().text }
     }
 
-    /// Asks the platform who the account is.
+    /// Asks the platform who the account is. The id stays the same as long as its events and messages are counted on.
     fn identify(&self) -> Future<'_, Result<Identity, ReceiveError>>;
 
     /// Waits for events after an offset: at most about a minute, then it returns an empty batch. The same offset again returns the same

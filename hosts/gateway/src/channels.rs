@@ -17,6 +17,7 @@ mod kept_files;
 mod media;
 mod messaging;
 mod parts;
+mod reads;
 mod receiving;
 mod remarks;
 mod sending;
@@ -24,6 +25,7 @@ mod sending;
 pub use health::{ChannelHealth, ChannelStatus};
 pub(crate) use messaging::ChannelMessages;
 pub(crate) use parts::parts_of;
+pub(crate) use reads::Reads;
 pub(crate) use sending::AccountSender;
 
 use std::fmt;
@@ -86,6 +88,8 @@ pub(crate) struct AtWork {
     pub(crate) questions: Questions,
     pub(crate) workspaces: Arc<dyn Workspaces>,
     pub(crate) readers: Arc<dyn ReadsMedia>,
+    /// How many files were read for each person lately.
+    pub(crate) reads: Arc<Reads>,
     pub(crate) settings: Arc<dyn Fn() -> ChannelSettings + Send + Sync>,
 }
 
@@ -102,13 +106,24 @@ pub(crate) struct ChannelSettings {
 pub(crate) type Reading<'a> =
     std::pin::Pin<Box<dyn Future<Output = Result<Option<String>, String>> + Send + 'a>>;
 
+/// The message whose files are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MediaOf<'a> {
+    /// The session that it is for.
+    pub(crate) session: &'a crate::store::SessionRecord,
+    /// The conversation from which it came.
+    pub(crate) target: &'a crate::store::Target,
+    /// The person who sent it.
+    pub(crate) sender: &'a str,
+}
+
 /// Reads files that come with messages, in the name of a session and within its budgets.
 pub(crate) trait ReadsMedia: Send + Sync + 'static {
     /// Returns what is said in a sound file of the workspace.
-    fn transcript<'a>(&'a self, session: &'a crate::store::SessionRecord, path: &'a str) -> Reading<'a>;
+    fn transcript<'a>(&'a self, of: MediaOf<'a>, path: &'a str) -> Reading<'a>;
 
     /// Returns what a picture of the workspace shows.
-    fn description<'a>(&'a self, session: &'a crate::store::SessionRecord, path: &'a str) -> Reading<'a>;
+    fn description<'a>(&'a self, of: MediaOf<'a>, path: &'a str) -> Reading<'a>;
 }
 
 /// Where the files go that come with messages.

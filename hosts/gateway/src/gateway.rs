@@ -232,7 +232,7 @@ impl Gateway {
         let settings = GatewaySettings::of(&host.configuration());
 
         let people = People::open(store.clone(), &settings.agent).await?;
-        crate::people::configure(&store, &host.configuration())
+        crate::people::configure(&people, &host.configuration())
             .await
             .map_err(GatewayError::ConfiguredPeople)?;
         let expiring = people.clone();
@@ -463,6 +463,7 @@ fn of_channels(
         questions: questions.clone(),
         workspaces: Arc::clone(agents) as Arc<dyn Workspaces>,
         readers: Arc::new(ReadingTools(Arc::clone(agents))),
+        reads: Arc::default(),
         settings: settings_of_channels(Arc::clone(host)),
     }
 }
@@ -475,9 +476,14 @@ fn settings_of_channels(host: Arc<Host>) -> Arc<dyn Fn() -> ChannelSettings + Se
     })
 }
 
+/// One change after the other: the newest configuration is read in turn.
+static FOLLOWING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// Uses the people of the configuration of now.
-async fn follow_people(state: HttpState, configuration: Configuration) {
-    if let Err(error) = crate::people::configure(state.store(), &configuration).await {
+async fn follow_people(state: HttpState, host: Arc<Host>) {
+    let _turn = FOLLOWING.lock().await;
+    let configuration = host.configuration();
+    if let Err(error) = crate::people::configure(state.people(), &configuration).await {
         tracing::error!(%error, "the people of a changed configuration are not used");
         state.set_about(|about| about.problems.push(format!("the people of before still count: {error}")));
     }

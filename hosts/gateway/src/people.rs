@@ -265,14 +265,20 @@ impl People {
     /// Blocks a person, and ends what was begun with their tokens. Returns false if they are blocked already.
     pub async fn block(&self, name: &str) -> Result<bool, StoreError> {
         let is_new = self.0.store.block_person(name.to_owned(), true).await?;
-        for digest in self.0.store.digests(Some(name.to_owned())).await? {
-            self.end_token(&digest);
-        }
-        self.used().keep_roles(name, &HashSet::new());
+        self.end(name).await?;
         if let Some(blocked) = self.used().blocked.remove(name) {
             blocked.cancel();
         }
         Ok(is_new)
+    }
+
+    /// Ends what was begun with the tokens of a person, which count as before.
+    async fn end(&self, name: &str) -> Result<(), StoreError> {
+        for digest in self.0.store.digests(Some(name.to_owned())).await? {
+            self.end_token(&digest);
+        }
+        self.used().keep_roles(name, &HashSet::new());
+        Ok(())
     }
 
     /// Waits until a person is blocked, from now on.

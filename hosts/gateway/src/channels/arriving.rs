@@ -138,7 +138,13 @@ async fn known(arrival: &Arrival<'_>, incoming: Incoming, person: PersonRecord) 
             .await;
     };
     if let Some(command) = Command::parse(&incoming) {
+        files.forget().await;
         return commands::run(arrival, &incoming, &person, key.clone(), command).await;
+    }
+    if !is_known && let Some(limit) = arrival.store.full_queue(key).await? {
+        // Nothing is fetched for what is not taken.
+        files.forget().await;
+        return queue_full(arrival, &incoming, limit).await;
     }
     let lines = if is_known { Vec::new() } else { files.lines().await };
     accept(arrival, &incoming, &person, key.clone(), (group.is_some(), lines)).await
@@ -189,13 +195,14 @@ async fn accept(
             tokio::spawn(async move { account.typing(&conversation).await });
             Ok(())
         }
-        Acceptance::QueueFull { limit } => {
-            let text = format!(
-                "{limit} messages wait for answers here already. Wait, or send /stop, and write again."
-            );
-            arrival.reply(&incoming.external_id, &incoming.conversation, &text).await
-        }
+        Acceptance::QueueFull { limit } => queue_full(arrival, incoming, limit).await,
     }
+}
+
+async fn queue_full(arrival: &Arrival<'_>, incoming: &Incoming, limit: u32) -> Result<(), StoreError> {
+    let text =
+        format!("{limit} messages wait for answers here already. Wait, or send /stop, and write again.");
+    arrival.reply(&incoming.external_id, &incoming.conversation, &text).await
 }
 
 /// The text of a message, as the agent reads it.

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use builtin_tools::messaging::MessageMedia;
@@ -14,6 +15,7 @@ const UNSTORED: Duration = Duration::from_hours(1);
 /// The most bytes of files that wait.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
+static TURN: Mutex<()> = Mutex::new(());
 /// Numbers files that are not whole, within this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -22,6 +24,8 @@ pub(super) fn keep(files: &Path, media: &[MessageMedia], needed: &HashSet<String
     if media.is_empty() {
         return Ok(());
     }
+    // One after the other: what one makes young again, another does not remove.
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let of_io = |error: std::io::Error| error.to_string();
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

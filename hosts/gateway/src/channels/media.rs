@@ -9,13 +9,16 @@ use toolkit_channel::{ConversationKind, Identity, Incoming, Media, MediaKind};
 
 use super::arrival::Arrival;
 use super::remarks::{is_line_end, unlike_a_remark};
+use super::{MediaOf, Reading, ReadsMedia, now};
 use crate::SessionKey;
 use crate::people::Person;
-use crate::store::SessionRecord;
+use crate::store::{SessionRecord, Target};
 use crate::uploads::{MAX_FILE_BYTES, Uploads};
 
 /// The longest time to fetch a file: what others say waits for it.
 const FETCH_WITHIN: Duration = Duration::from_mins(1);
+/// The longest time to read all files of a message; what is left then arrives as files alone.
+const READ_WITHIN: Duration = Duration::from_mins(1);
 /// The most files of one message.
 const MAX_FILES: usize = 10;
 /// The longest text that a file is read as, in bytes.
@@ -36,7 +39,11 @@ struct Heard {
 pub(super) struct Files<'a> {
     arrival: &'a Arrival<'a>,
     incoming: &'a Incoming,
+    sender: String,
+    target: Target,
     session: Option<SessionRecord>,
+    /// The time that is left to read.
+    left: Duration,
     /// The voice notes that were listened to, by their places.
     heard: Vec<(usize, Heard)>,
 }
@@ -57,7 +64,9 @@ impl<'a> Files<'a> {
             }
             session
         });
-        Self { arrival, incoming, session, heard: Vec::new() }
+        let target = arrival.target(&incoming.conversation);
+        let sender = person.name().to_owned();
+        Self { arrival, incoming, sender, target, session, left: READ_WITHIN, heard: Vec::new() }
     }
 
     /// Listens to the voice notes, and returns true if one names the account.
@@ -74,15 +83,31 @@ impl<'a> Files<'a> {
                 continue;
             }
             let file = self.fetch(number, media).await;
-            let said = match (&file, &self.session) {
-                (Ok(path), Some(session)) => {
-                    let _typing = self.typing();
-                    self.arrival.at_work.readers.transcript(session, path).await
-                }
-                _ => Ok(None),
+            let said = match &file {
+                Ok(path) => self.read(path, ReadsMedia::transcript).await,
+                Err(_) => Ok(None),
             };
             self.heard.push((number, Heard { file, said }));
         }
+    }
+
+    /// Reads a file by a function, as long as there is time, and not too many are read for the sender.
+    async fn read(
+        &mut self,
+        path: &str,
+        by: for<'r> fn(&'r (dyn ReadsMedia + 'static), MediaOf<'r>, &'r str) -> Reading<'r>,
+    ) -> Result<Option<String>, String> {
+        let Some(session) = &self.session else { return Ok(None) };
+        let at_work = self.arrival.at_work;
+        if self.left.is_zero() || !at_work.reads.count(&self.sender, now(self.arrival.store)) {
+            return Ok(None);
+        }
+        let begun = tokio::time::Instant::now();
+        let _typing = self.typing();
+        let of = MediaOf { session, target: &self.target, sender: &self.sender };
+        let read = tokio::time::timeout(self.left, by(&*at_work.readers, of, path)).await;
+        self.left = self.left.saturating_sub(begun.elapsed());
+        read.unwrap_or_else(|_| Err("it took too long".to_owned()))
     }
 
     /// Shows the sender that something happens with their message.
@@ -133,13 +158,13 @@ impl<'a> Files<'a> {
                 continue;
             }
             let kind = kind_name(media.kind);
-            match (self.fetch(number, media).await, &self.session) {
-                (Ok(path), Some(session)) if media.kind == MediaKind::Image => {
-                    let described = self.arrival.at_work.readers.description(session, &path).await;
+            match self.fetch(number, media).await {
+                Ok(path) if media.kind == MediaKind::Image => {
+                    let described = self.read(&path, ReadsMedia::description).await;
                     lines.extend(of_picture(&path, described));
                 }
-                (Ok(path), _) => lines.push(format!("[{kind}: {path}]")),
-                (Err(reason), _) => lines.push(format!("[{kind} that could not be fetched: {reason}]")),
+                Ok(path) => lines.push(format!("[{kind}: {path}]")),
+                Err(reason) => lines.push(format!("[{kind} that could not be fetched: {reason}]")),
             }
         }
         lines
@@ -157,7 +182,11 @@ impl<'a> Files<'a> {
         let name = file_name(self.incoming, number, media);
         let (workspaces, session) = (Arc::clone(&self.arrival.at_work.workspaces), session.clone());
         let saving = tokio::task::spawn_blocking(move || {
-            let workspace = workspaces.workspace(&session)?;
+            let workspace = workspaces.workspace(&session).map_err(|reason| {
+                // It may name files and agents.
+                tracing::error!(session = %session.key, reason, "a file cannot be saved");
+                "it cannot be saved at present".to_owned()
+            })?;
             let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
             let (upload, _) = uploads.save(&name, &content).map_err(|error| error.to_string())?;
             Ok::<_, String>(upload.path)
@@ -202,13 +231,26 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_READ_BYTES)]
 }
 
-/// Returns true if speech names an account: by its name, however that is written.
+/// Returns true if speech names an account: by whole words that make its name, however that is written.
 fn is_spoken(said: &str, account: &Identity) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let name = letters(&account.name);
-    name.chars().count() >= MIN_SPOKEN_NAME && letters(said).contains(&name)
+    if name.chars().count() < MIN_SPOKEN_NAME {
+        return false;
+    }
+    let words: Vec<String> = said.split_whitespace().map(letters).collect();
+    (0..words.len()).any(|first| {
+        let mut rest = name.as_str();
+        words[first..]
+            .iter()
+            .map_while(|word| {
+                rest = rest.strip_prefix(word.as_str())?;
+                Some(rest.is_empty())
+            })
+            .any(|is_whole| is_whole)
+    })
 }
 
 fn kind_name(kind: MediaKind) -> &'static str {
@@ -258,7 +300,9 @@ mod tests {
     fn speech_names_an_account_however_that_is_written() {
         let account = |name: &str| Identity { id: "1".to_owned(), name: name.to_owned() };
         assert!(is_spoken("Hey, Family Bot! What is for dinner?", &account("@family_bot")));
+        assert!(is_spoken("familybot, hello", &account("@family_bot")));
         assert!(!is_spoken("The family is at home.", &account("@family_bot")));
+        assert!(!is_spoken("A robot, both of them", &account("@bot")), "a part of a word is no name");
         assert!(!is_spoken("it is so", &account("@it")), "a short name occurs in any text");
     }
 

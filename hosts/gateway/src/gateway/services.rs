@@ -75,7 +75,7 @@ impl Services {
                 if let Some((state, host)) = reloaded.get() {
                     owners_tools.follow(&host.configuration());
                     follow(state, host);
-                    runtime.spawn(follow_people(state.clone(), host.configuration().clone()));
+                    runtime.spawn(follow_people(state.clone(), Arc::clone(host)));
                 }
             })
             .prepare()?;

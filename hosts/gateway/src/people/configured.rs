@@ -2,21 +2,28 @@
 
 use toolkit::config::Configuration;
 
-use super::OWNER;
+use super::{OWNER, People};
 use crate::settings::{GatewaySettings, PeopleSettings, PersonRole, PersonSettings};
-use crate::store::{ConfiguredPerson, Role, Store};
+use crate::store::{ConfiguredPerson, Role};
 
 /// Adds and changes the people whom a configuration names, and takes away the identities that it named before.
 ///
 /// # Errors
 ///
 /// A text that says what is wrong, and where. Nothing is changed then.
-pub(crate) async fn configure(store: &Store, configuration: &Configuration) -> Result<(), String> {
+pub(crate) async fn configure(people: &People, configuration: &Configuration) -> Result<(), String> {
+    let store = people.store();
+    let people_of_now = people;
     let people = PeopleSettings::of(configuration);
     let people: Result<Vec<_>, String> =
         people.0.iter().map(|(name, person)| configured(name, person)).collect();
     let agent = GatewaySettings::of(configuration).agent;
-    store.configure_people(people?, agent).await.map_err(|error| error.to_string())
+    let changed = store.configure_people(people?, agent).await.map_err(|error| error.to_string())?;
+    for name in changed {
+        // What was begun with other rights ends.
+        people_of_now.end(&name).await.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 fn configured(name: &str, person: &PersonSettings) -> Result<ConfiguredPerson, String> {

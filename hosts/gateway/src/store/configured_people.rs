@@ -12,7 +12,7 @@ use super::writer::Writing;
 use super::{Store, StoreError, events};
 
 /// Who approved the identities that a configuration names.
-const BY: &str = "configuration";
+pub(super) const BY: &str = "configuration";
 
 /// A person whom a configuration names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub(crate) struct ConfiguredPerson {
 }
 
 impl Store {
-    /// Adds and changes the people whom the configuration names, and takes away the identities that it named before. Others stay as they are.
+    /// Adds and changes the people whom the configuration names, and takes away the identities that it named before. Others stay as they are. Returns
+    /// the names of those who have another role or agent now.
     ///
     /// # Errors
     ///
@@ -36,10 +37,16 @@ impl Store {
         &self,
         people: Vec<ConfiguredPerson>,
         agent: String,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<String>, StoreError> {
         self.write(move |writing| {
             remove_others(writing, &people)?;
-            people.iter().try_for_each(|person| configure(writing, person, &agent))
+            let mut changed = Vec::new();
+            for person in &people {
+                if configure(writing, person, &agent)? {
+                    changed.push(person.name.clone());
+                }
+            }
+            Ok(changed)
         })
         .await
     }
@@ -61,7 +68,8 @@ fn remove_others(writing: &Writing<'_>, people: &[ConfiguredPerson]) -> Result<(
     Ok(())
 }
 
-fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) -> Result<(), Fault> {
+/// Returns true if a person who was there has another role or agent now.
+fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) -> Result<bool, Fault> {
     let ConfiguredPerson { name, role, agent: own, identities } = configured;
     let agent = own.as_deref().unwrap_or(agent);
     let before = people::found(writing.sql, name)?;
@@ -71,7 +79,8 @@ fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) 
     };
     let role = role.unwrap_or(person.role);
     let agent = own.as_ref().unwrap_or(&person.agent);
-    if (role, agent) != (person.role, &person.agent) {
+    let is_changed = (role, agent) != (person.role, &person.agent);
+    if is_changed {
         let sql = "UPDATE people SET role = ?2, agent = ?3 WHERE name = ?1";
         writing.sql.prepare_cached(sql)?.execute(params![name, role, agent])?;
         let data = json!({ "person": name, "role": role });
@@ -79,7 +88,11 @@ fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) 
     }
     for (channel, sender) in identities {
         match identities::person_of(writing.sql, channel, sender)? {
-            Some(whose) if whose == *name => {}
+            // From now on it is the configuration's, and goes with it.
+            Some(whose) if whose == *name => {
+                let sql = "UPDATE identities SET approved_by = ?3 WHERE channel = ?1 AND sender = ?2";
+                writing.sql.prepare_cached(sql)?.execute(params![channel, sender, BY])?;
+            }
             Some(whose) => {
                 return Err(Fault::Refused(format!(
                     "people.{name}.identities: `{channel}:{sender}` is `{whose}` already; unlink it from them first"
@@ -98,5 +111,5 @@ fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) 
             }
         }
     }
-    Ok(())
+    Ok(is_changed)
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clock::Moment;
+use super::configured_people::BY;
 use super::damage::Fault;
 use super::origin::Origin;
 use super::outbox::{self, NewDelivery};
@@ -254,9 +255,21 @@ impl Store {
     }
 
     /// Takes an identity from its person: from then on the sender is unknown. Returns false if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The configuration names it.
     pub async fn remove_identity(&self, channel: String, sender: String) -> Result<bool, StoreError> {
         self.write(move |writing| {
             let Some(person) = person_of(writing.sql, &channel, &sender)? else { return Ok(false) };
+            let is_named = approved_by(writing.sql, BY)?
+                .iter()
+                .any(|identity| identity.channel == channel && identity.sender == sender);
+            if is_named {
+                return Err(Fault::Refused(format!(
+                    "the configuration names `{channel}:{sender}`: take it out of `people.{person}.identities`"
+                )));
+            }
             remove(writing, &channel, &sender, &person)?;
             Ok(true)
         })

@@ -285,6 +285,12 @@ impl Store {
 }
 
 impl Store {
+    /// Returns the limit of messages of people that wait in a session, if so many do.
+    pub(crate) async fn full_queue(&self, session: &SessionKey) -> Result<Option<u32>, StoreError> {
+        let (session, limit) = (session.clone(), self.0.options.max_queued);
+        self.read(move |connection| Ok((queued(connection, &session)? >= limit).then_some(limit))).await
+    }
+
     /// Takes back the messages of people that wait in a session, and those that were to reach its run and have not: they do not wait again
     /// once it ends. Results of sub-agents and fires of jobs stay. Returns how many there are.
     pub(crate) async fn withdraw(&self, session: SessionKey) -> Result<usize, StoreError> {
@@ -350,13 +356,7 @@ pub(super) fn accept(
         return Ok(known);
     }
     if message.kind == MessageKind::Message {
-        let queued: u32 = writing
-            .sql
-            .prepare_cached(
-                "SELECT count(*) FROM inbox WHERE session = ?1 AND state = 'queued' AND kind = 'message'",
-            )?
-            .query_row([&message.session], |row| row.get(0))?;
-        if queued >= max_queued {
+        if queued(writing.sql, &message.session)? >= max_queued {
             return Ok(Acceptance::QueueFull { limit: max_queued });
         }
     }
@@ -386,6 +386,12 @@ pub(super) fn accept(
     let data = json!({ "message": id, "kind": message.kind, "sender": message.sender });
     events::write(writing, message.session.as_str(), "message.accepted", &data)?;
     Ok(Acceptance::Accepted { id })
+}
+
+/// Counts the messages of people that wait in a session.
+fn queued(connection: &Connection, session: &SessionKey) -> Result<u32, Fault> {
+    let sql = "SELECT count(*) FROM inbox WHERE session = ?1 AND state = 'queued' AND kind = 'message'";
+    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
 }
 
 /// Takes a message back that waits, as part of a command.

@@ -24,7 +24,7 @@ async fn channel_flood(
     /** The word that it repeats. */
     word: String,
 ) -> String {
-    (0..20_000).map(|line| format!("{line} {word}\n")).collect()
+    (0..20_000).map(|line| format!("{line} {word}")).collect::<Vec<_>>().join("\n")
 }
 
 fn workspaces(chat: &Chat) -> PathBuf {

@@ -32,11 +32,15 @@ async fn order_tickets(
 /// An act of the person.
 enum Act {
     Says(&'static str),
-    Sends(UserMessage, &'static str),
+    Sends(Box<UserMessage>, &'static str),
     Presses(&'static str),
     Answers(&'static str),
     Edits(&'static str),
     Restarts,
+}
+
+fn sends(message: UserMessage, shown: &'static str) -> Act {
+    Act::Sends(Box::new(message), shown)
 }
 
 /// One turn: what the person does, what the model answers, and how many messages come of it.
@@ -75,11 +79,10 @@ impl Page {
         for line in sent.text.lines() {
             let _ = writeln!(self.text, "    {line}");
         }
+        let options: Vec<String> = sent.options.iter().map(|option| format!("( ) {option}")).collect();
         let buttons: Vec<String> =
             sent.buttons.iter().flatten().map(|(text, _)| format!("[{text}]")).collect();
-        for more in
-            [buttons.join(" "), sent.options.iter().map(|option| format!("( ) {option}\n    ")).collect()]
-        {
+        for more in [buttons.join(" "), options.join("\n    ")] {
             if !more.is_empty() {
                 let _ = writeln!(self.text, "    {}", more.trim_end());
             }
@@ -112,7 +115,7 @@ fn first_half() -> Vec<Turn> {
         ),
         turn(Act::Says("/status"), vec![]),
         turn(
-            Act::Sends(UserMessage::voice(&ada, b"OggS and speech"), "(a voice note)"),
+            sends(UserMessage::voice(&ada, b"OggS and speech"), "(a voice note)"),
             vec![
                 call("write", &json!({ "file_path": "shopping.md", "content": "- milk\n- bread\n" })),
                 say("Milk and bread are on the list."),
@@ -120,7 +123,7 @@ fn first_half() -> Vec<Turn> {
         ),
         says("And coffee, café crème if they have it ☕", "Noted: *café crème* ☕"),
         turn(
-            Act::Sends(
+            sends(
                 UserMessage::photo(&ada, super::super::platform::PNG).with_caption("When does it go?"),
                 "(a picture) When does it go?",
             ),
@@ -132,11 +135,11 @@ fn first_half() -> Vec<Turn> {
         ),
         turn(Act::Presses("Allow"), vec![say("Done: two tickets to the harbour, 36.80 in all.")]),
         turn(
-            Act::Sends(UserMessage::location(&ada, 54.32, 10.14), "(a place)"),
+            sends(UserMessage::location(&ada, 54.32, 10.14), "(a place)"),
             vec![say("You are in Kiel, 15 minutes on foot from pier 3.")],
         ),
         turn(
-            Act::Sends(
+            sends(
                 UserMessage::document(&ada, File::new("packing.txt", "text/plain", b"rain coat\ncamera\n")),
                 "(the file packing.txt)",
             ),
@@ -170,7 +173,7 @@ fn second_half() -> Vec<Turn> {
         ),
         Turn { act: Act::Answers("approve"), replies: vec![say("Ordered: one more ticket.")], messages: 2 },
         turn(
-            Act::Sends(
+            sends(
                 UserMessage::text(&ada, "Platform 3 is closed!").forwarded_from(&other),
                 "(forwards from somebody else) Platform 3 is closed!",
             ),
@@ -227,7 +230,7 @@ async fn carry_out(mut bots: Bots, script: &Script, page: &mut Page, turns: Vec<
             }
             Act::Sends(message, shown) => {
                 page.person(shown);
-                bots.telegram().deliver(&chat, message);
+                bots.telegram().deliver(&chat, *message);
             }
             Act::Edits(text) => {
                 page.person(&format!("(changes that to) {text}"));

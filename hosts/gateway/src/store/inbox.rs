@@ -355,10 +355,8 @@ pub(super) fn accept(
         read_on()?;
         return Ok(known);
     }
-    if message.kind == MessageKind::Message {
-        if queued(writing.sql, &message.session)? >= max_queued {
-            return Ok(Acceptance::QueueFull { limit: max_queued });
-        }
+    if message.kind == MessageKind::Message && queued(writing.sql, &message.session)? >= max_queued {
+        return Ok(Acceptance::QueueFull { limit: max_queued });
     }
     read_on()?;
     sessions::ensure(writing, &message.session, message.person.as_deref(), None)?;

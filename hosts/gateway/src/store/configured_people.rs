@@ -6,13 +6,10 @@ use rusqlite::params;
 use serde_json::json;
 
 use super::damage::Fault;
-use super::identities::{self, IdentityRecord};
+use super::identities::{self, CONFIGURATION, IdentityRecord};
 use super::people::{self, Role};
 use super::writer::Writing;
 use super::{Store, StoreError, events};
-
-/// Who approved the identities that a configuration names.
-pub(super) const BY: &str = "configuration";
 
 /// A person whom a configuration names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +57,8 @@ fn remove_others(writing: &Writing<'_>, people: &[ConfiguredPerson]) -> Result<(
             person.identities.iter().map(|(channel, sender)| (&*person.name, &**channel, &**sender))
         })
         .collect();
-    for IdentityRecord { channel, sender, person, .. } in identities::approved_by(writing.sql, BY)? {
+    for IdentityRecord { channel, sender, person, .. } in identities::approved_by(writing.sql, CONFIGURATION)?
+    {
         if !named.contains(&(&*person, &*channel, &*sender)) {
             identities::remove(writing, &channel, &sender, &person)?;
         }
@@ -91,7 +89,7 @@ fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) 
             // From now on it is the configuration's, and goes with it.
             Some(whose) if whose == *name => {
                 let sql = "UPDATE identities SET approved_by = ?3 WHERE channel = ?1 AND sender = ?2";
-                writing.sql.prepare_cached(sql)?.execute(params![channel, sender, BY])?;
+                writing.sql.prepare_cached(sql)?.execute(params![channel, sender, CONFIGURATION])?;
             }
             Some(whose) => {
                 return Err(Fault::Refused(format!(
@@ -104,7 +102,7 @@ fn configure(writing: &Writing<'_>, configured: &ConfiguredPerson, agent: &str) 
                     sender: sender.clone(),
                     person: name.clone(),
                     name: String::new(),
-                    approved_by: BY.to_owned(),
+                    approved_by: CONFIGURATION.to_owned(),
                     created_at: writing.now,
                 };
                 identities::add(writing, &identity)?;

@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clock::Moment;
-use super::configured_people::BY;
 use super::damage::Fault;
 use super::origin::Origin;
 use super::outbox::{self, NewDelivery};
@@ -22,6 +21,8 @@ use super::writer::Writing;
 use super::{Store, StoreError, events, inbox};
 use toolkit_channel::Conversation;
 
+/// Who approved the identities that a configuration names.
+pub(super) const CONFIGURATION: &str = "configuration";
 /// The most unknown senders of an account who wait with a code that counts.
 const MAX_PENDING: u32 = 3;
 /// The most unknown senders of an account that are listed.
@@ -262,7 +263,7 @@ impl Store {
     pub async fn remove_identity(&self, channel: String, sender: String) -> Result<bool, StoreError> {
         self.write(move |writing| {
             let Some(person) = person_of(writing.sql, &channel, &sender)? else { return Ok(false) };
-            let is_named = approved_by(writing.sql, BY)?
+            let is_named = approved_by(writing.sql, CONFIGURATION)?
                 .iter()
                 .any(|identity| identity.channel == channel && identity.sender == sender);
             if is_named {

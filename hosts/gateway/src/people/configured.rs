@@ -20,7 +20,7 @@ pub(crate) async fn configure(people: &People, configuration: &Configuration) ->
     let agent = GatewaySettings::of(configuration).agent;
     let changed = store.configure_people(people?, agent).await.map_err(|error| error.to_string())?;
     for name in changed {
-        // What was begun with other rights ends.
+        // All that was begun with other rights ends.
         people_of_now.end(&name).await.map_err(|error| error.to_string())?;
     }
     Ok(())

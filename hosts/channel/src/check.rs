@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_a_limit_is_refused() {
+    fn an_action_beyond_a_limit_is_refused() {
         let mut can = Capabilities::default();
         (can.edit, can.delete, can.react, can.poll, can.buttons, can.media) =
             (true, true, true, true, true, true);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_platform_cannot_do_is_refused() {
+    fn an_action_without_its_ability_is_refused() {
         let checked = |action: &Action| check(&Capabilities::default(), &limits(), Unit::Chars, action);
         assert_eq!(checked(&text("text", &[])), Ok(()));
         for action in [text("a", &["a"]), media(1, ""), edit("a"), poll(1)].iter().chain(&others()) {

@@ -6,11 +6,11 @@
 
 mod channel;
 mod local;
-mod told;
+mod outcomes;
 
 pub use channel::{SendChannel, SendError, Sending};
 pub use local::LocalChannel;
-pub(crate) use told::{outcome, sent_part};
+pub(crate) use outcomes::{outcome, sent_part};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

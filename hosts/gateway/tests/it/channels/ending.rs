@@ -47,7 +47,7 @@ async fn stopped(chat: &Chat, taken_back: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_for_the_run_that_is_stopped_begins_none_of_its_own() {
+async fn messages_that_wait_for_a_stopped_run_begin_no_run() {
     let chat = Chat::new().await;
     chat.let_in("7", json!({ "name": "ada" })).await;
     chat.platform.say("7", r#"call channel_wait {"what":"the stop"}"#);
@@ -103,7 +103,7 @@ async fn an_account_that_was_made_anew_is_heard_from_its_first_message() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_finds_the_queue_full_is_told_so() {
+async fn a_message_to_a_full_queue_is_refused_with_an_answer() {
     let chat = Chat::with(&["sessions.maxQueued=1", "sessions.steer=false"]).await;
     chat.let_in("7", json!({ "name": "ada" })).await;
     chat.platform.say("7", r#"call channel_wait {"what":"the queue"}"#);

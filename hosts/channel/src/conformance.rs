@@ -25,7 +25,7 @@
 //! | `senders`, `conversations`, `groups` | people and conversations have stable ids |
 //! | `send_*` | texts arrive whole and in order; an error states if the text may have arrived; nothing is sent twice |
 //! | `text_*`, `media_*`, `caption_limit` | what is within the limits arrives, what is beyond is refused |
-//! | `edit`, `delete`, `react`, `poll`, `buttons`, `press`, `reply`, `silent` | an ability works, or its action is refused |
+//! | `edit`, `delete`, `react`, `poll`, `buttons`, `press`, `reply`, `silent`, `platform_action` | an ability works, or its action is refused |
 //! | `typing_and_acknowledge` | they return, also in an outage |
 //! | `moved` | a conversation with a new id |
 //! | `secrets` | no secret is in an error or value of any check |
@@ -108,6 +108,7 @@ const CHECKS: &[Planned] = checks! {
     "press", actions::press, "a press has the data, the message and the sender";
     "reply", actions::reply, "a reply names the message that it replies to";
     "silent", actions::silent, "a message is silent if it is to be";
+    "platform_action", actions::of_platform, "an action of a platform whose name is not known is refused";
     "media", media::sent, "a file arrives with its bytes and caption";
     "caption_limit", media::caption, "a caption at the limit arrives, and one unit more is refused";
     "media_limit", media::limit, "a file at the limit arrives";

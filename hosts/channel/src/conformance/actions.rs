@@ -179,6 +179,12 @@ pub(super) async fn silent(bench: &mut Bench<'_>) -> Checked {
     Ok(())
 }
 
+pub(super) async fn of_platform(bench: &mut Bench<'_>) -> Checked {
+    let name = "an_action_of_no_platform".to_owned();
+    let action = Action::Platform { name, arguments: serde_json::json!({}) };
+    is_able(bench, false, "an action of no platform", action).await.map(drop)
+}
+
 /// An option that the platform does not have is left out, or the part is refused.
 async fn without_ability(bench: &mut Bench<'_>, outgoing: &crate::Outgoing) -> Checked {
     let before = bench.double.sent().len();

@@ -200,6 +200,7 @@ const SEEDED: &[(Bug, &str)] = &[
     (Bug::PressOfMessage, "press"),
     (Bug::ReplyIsLost, "reply"),
     (Bug::AlwaysSilent, "silent"),
+    (Bug::UnknownActionPasses, "platform_action"),
     (Bug::CaptionIsEscaped, "media"),
     (Bug::FetchesAnySize, "media_received"),
     (Bug::TypingPanics, "typing_and_acknowledge"),

@@ -59,6 +59,7 @@ pub(super) enum Bug {
     PressOfMessage,
     ReplyIsLost,
     AlwaysSilent,
+    UnknownActionPasses,
     CaptionIsEscaped,
     FetchesAnySize,
     TypingPanics,
@@ -308,6 +309,7 @@ impl Account {
                 self.post(outgoing, sent, None).await
             }
             Action::React { .. } if self.has(Bug::ReactionIsIgnored) => Ok(Receipt::default()),
+            Action::Platform { .. } if self.has(Bug::UnknownActionPasses) => Ok(Receipt::default()),
             _ => Err(Failure::Refused("the platform cannot do this")),
         }
     }

@@ -105,7 +105,7 @@ fn nothing_survives_a_killed_host_and_its_output_is_whole() {
         std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
     };
     while spawner.iter().any(runs) {
-        assert!(begun.elapsed() < Duration::from_secs(1), "the spawner is left");
+        assert!(begun.elapsed() < Duration::from_secs(30), "the spawner is left");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -138,7 +138,9 @@ fn spawner() -> u32 {
 #[tokio::test]
 async fn a_job_that_kills_its_supervisor_goes_with_it() {
     let place = Place::new();
-    let script = "sleep 1000 & (setsid sleep 1001 >/dev/null 2>&1 &); echo before; sleep 0.2; kill -9 $PPID; sleep 1002";
+    // The supervisor has written the output before it is killed.
+    let script = "sleep 1000 & (setsid sleep 1001 >/dev/null 2>&1 &); echo before; \
+                  until grep -q before output; do sleep 0.01; done; kill -9 $PPID; sleep 1002";
     let job = place.sh(script).spawn().await.unwrap();
     let exit = within(5, job.exited()).await;
     assert_eq!(exit.end, End::Lost);
@@ -176,13 +178,13 @@ async fn a_job_that_stops_all_that_watch_it_is_ended_and_the_next_starts() {
     std::fs::write(place.path().join("go"), "").unwrap();
     let (supervisor, begun) = (supervisor_of(job.pid()), Instant::now());
     while !stat(supervisor).contains(") T ") {
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(begun.elapsed() < Duration::from_secs(30));
         tokio::task::yield_now().await;
     }
     let next = Place::new();
     let (stopped, started) = tokio::join!(job.stop(Duration::ZERO), next.sh("echo next").spawn());
     assert!(stopped.left.is_empty(), "{stopped:?}");
-    assert!(begun.elapsed() < Duration::from_secs(15));
+    assert!(begun.elapsed() < Duration::from_secs(60));
     place.nothing_left();
     within(5, started.unwrap().drained(Duration::from_secs(5))).await;
     assert_eq!(next.text(), "next\n");
@@ -268,8 +270,15 @@ async fn a_hundred_at_once_keep_to_themselves() {
     }
     assert_eq!(ids.len(), 100);
     // No descriptor of theirs is left here: what there is belongs to the runtime, the spawner and the test.
-    let open = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    assert!(open < 40, "{open} descriptors are open");
+    let begun = Instant::now();
+    loop {
+        let open = std::fs::read_dir("/proc/self/fd").unwrap().count();
+        if open < 40 {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{open} descriptors are open");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 #[test]

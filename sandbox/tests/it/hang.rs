@@ -5,7 +5,7 @@ use crate::common;
 
 use std::time::{Duration, Instant};
 
-use common::{Place, marked, within};
+use common::{Place, first_line, marked, within};
 use toolkit_sandbox::{Drained, End, Size, Stdin};
 
 /// How a script that leaves something behind is told of.
@@ -32,7 +32,8 @@ async fn children_that_hold_the_output_are_told_and_ended() {
         Case { name: "stopped", script: "sleep 1005 & kill -STOP $!; echo done", holder: "sleep 1005" },
         Case {
             name: "deaf",
-            script: "bash -c 'trap \"\" TERM INT HUP; sleep 1006; sleep 1006' & sleep 0.2; echo done",
+            script: "bash -c 'trap \"\" TERM INT HUP; : >deaf; sleep 1006; sleep 1006' & \
+                     until test -e deaf; do sleep 0.01; done; echo done",
             holder: "sleep 1006",
         },
     ];
@@ -49,16 +50,18 @@ async fn children_that_hold_the_output_are_told_and_ended() {
             "{}: {holders:?}",
             case.name
         );
-        assert!(begun.elapsed() < Duration::from_secs(2), "{}: {:?}", case.name, begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}: {:?}", case.name, begun.elapsed());
         assert!(place.text().contains("done\n"), "{}: {:?}", case.name, place.text());
         let progress = job.progress();
         assert!(progress.exited && !progress.closed && !progress.gone, "{}: {progress:?}", case.name);
         let processes = within(5, job.processes()).await;
         assert_eq!(processes.len(), marked(&place.marker).len(), "{}: {processes:?}", case.name);
 
-        let stopped = within(5, job.stop(Duration::from_millis(200))).await;
+        let is_deaf = case.name == "deaf";
+        let grace = if is_deaf { Duration::from_millis(200) } else { Duration::from_secs(20) };
+        let stopped = within(5, job.stop(grace)).await;
         assert!(stopped.left.is_empty() && stopped.terminated >= 1, "{}: {stopped:?}", case.name);
-        assert_eq!(stopped.killed > 0, case.name == "deaf", "{}: {stopped:?}", case.name);
+        assert_eq!(stopped.killed > 0, is_deaf, "{}: {stopped:?}", case.name);
         within(5, job.gone()).await;
         assert!(job.progress().closed, "{}", case.name);
         assert!(marked(&place.marker).is_empty(), "{}", case.name);
@@ -249,16 +252,16 @@ fn installed(program: &str) -> Option<String> {
 
 #[tokio::test]
 async fn a_process_that_is_stopped_or_deaf_is_ended() {
-    for script in ["kill -STOP $$", "trap '' TERM; while :; do sleep 0.1; done"] {
+    for (script, grace, signal) in [
+        ("echo ready; kill -STOP $$", 20, 15),
+        ("trap '' TERM; echo ready; while :; do sleep 0.1; done", 1, 9),
+    ] {
         let place = Place::new();
         let job = place.sh(script).spawn().await.unwrap();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let begun = Instant::now();
-        let stopped = within(5, job.stop(Duration::from_millis(300))).await;
+        first_line(&job).await;
+        let stopped = within(5, job.stop(Duration::from_secs(grace))).await;
         assert!(stopped.left.is_empty(), "{stopped:?}");
-        assert!(begun.elapsed() < Duration::from_secs(1));
-        let signal = within(5, job.exited()).await.signal();
-        assert_eq!(signal, Some(if script.starts_with("kill") { 15 } else { 9 }), "{script}");
+        assert_eq!(within(5, job.exited()).await.signal(), Some(signal), "{script}");
         place.nothing_left();
     }
 }
@@ -266,11 +269,13 @@ async fn a_process_that_is_stopped_or_deaf_is_ended() {
 #[tokio::test]
 async fn output_that_is_closed_early_does_not_end_the_job() {
     let place = Place::new();
-    let job =
-        place.sh("echo before; exec >/dev/null 2>&1; sleep 0.3; touch after; exit 4").spawn().await.unwrap();
-    assert_eq!(within(5, job.drained(Duration::from_secs(5))).await, Drained::Closed);
+    let script =
+        "echo before; exec >/dev/null 2>&1; until test -e go; do sleep 0.01; done; touch after; exit 4";
+    let job = place.sh(script).spawn().await.unwrap();
+    assert_eq!(within(5, job.drained(Duration::from_secs(30))).await, Drained::Closed);
     let progress = job.progress();
     assert!(progress.closed && !progress.exited, "{progress:?}");
+    std::fs::write(place.path().join("go"), "").unwrap();
     assert_eq!(within(5, job.exited()).await.end, End::Code(4));
     assert!(place.path().join("after").exists());
     within(5, job.gone()).await;
@@ -279,11 +284,20 @@ async fn output_that_is_closed_early_does_not_end_the_job() {
 #[tokio::test]
 async fn what_comes_late_on_a_terminal_comes() {
     let place = Place::new();
-    let script = "echo early; exec <&- >&- 2>&-; sleep 0.3; echo late >/dev/tty; sleep 0.3";
+    let script = "echo early; exec <&- >&- 2>&-; until test -e late; do sleep 0.01; done; \
+                  echo late >/dev/tty; until test -e go; do sleep 0.01; done";
     let job = place.sh(script).terminal(Size { rows: 24, columns: 80 }).spawn().await.unwrap();
-    tokio::time::sleep(Duration::from_millis(150)).await;
-    assert_eq!(within(5, job.drained(Duration::from_secs(1))).await, Drained::Closed);
+    first_line(&job).await;
+    assert_eq!(within(5, job.drained(Duration::from_secs(30))).await, Drained::Closed);
+    std::fs::write(place.path().join("late"), "").unwrap();
+    within(5, async {
+        while job.progress().newlines < 2 {
+            job.changed(&job.progress()).await;
+        }
+    })
+    .await;
     assert!(!job.progress().exited);
+    std::fs::write(place.path().join("go"), "").unwrap();
     within(5, job.exited()).await;
     within(5, job.gone()).await;
     assert_eq!(place.text(), "early\r\nlate\r\n");
@@ -308,7 +322,7 @@ async fn what_forks_on_and_on_is_ended() {
             let stopped = within(10, job.stop(grace)).await;
             assert!(stopped.left.is_empty(), "{name}: {stopped:?}");
             within(5, job.gone()).await;
-            assert!(begun.elapsed() < Duration::from_secs(5), "{name}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(60), "{name}: {:?}", begun.elapsed());
             assert!(marked(&place.marker).is_empty(), "{name}");
         }
     }

@@ -77,7 +77,7 @@ async fn more_processes_than_are_allowed_end_the_job() {
         limited(&place, "for n in 1 2 3 4 5; do sleep 0.2 & done; wait", limits, true).await;
     assert_eq!((exceeded, end), (None, End::Code(0)));
     // Threads count like processes.
-    let threads = "exec python3 -c 'import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(5,)).start()'";
+    let threads = "exec python3 -c 'import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(20,)).start()'";
     let (exceeded, _) = limited(&place, threads, limits, false).await;
     assert_eq!(exceeded, Some(Limit::Processes));
 }

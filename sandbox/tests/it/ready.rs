@@ -74,7 +74,7 @@ async fn ends(pid: i32) {
     let runs =
         || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
     while runs() {
-        assert!(begun.elapsed() < Duration::from_secs(2), "{pid} is left");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{pid} is left");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

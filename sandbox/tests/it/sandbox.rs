@@ -13,7 +13,7 @@ use std::time::Duration;
 use attempts::{LINES, PREPARE, READ_ONLY, WORKS};
 use common::{Place, SUPERVISOR, finish, within};
 use std::collections::BTreeSet;
-use toolkit_sandbox::{Command, Conflict, Containment, Mode, Part, Sandbox, Size, SpawnError};
+use toolkit_sandbox::{Command, Conflict, Containment, Mode, Part, Process, Sandbox, Size, SpawnError};
 
 /// Says that the test runs as a plain user, started by root.
 const AGAIN: &str = "TOOLKIT_SANDBOX_TEST_AS_PLAIN_USER";
@@ -230,18 +230,17 @@ async fn a_terminal_takes_no_stuffing(yard: &Yard, sandbox: Sandbox) {
 }
 
 async fn nothing_survives(yard: &Yard, sandbox: Sandbox) {
-    let script =
-        "(setsid bash -c '(setsid sleep 1000 &) ; sleep 1001' &) ; (setsid nohup sleep 1002 &); sleep 0.2";
+    let script = "(setsid bash -c '(setsid sleep 1000 &) ; sleep 1001' &) ; (setsid nohup sleep 1002 &)";
     let job = yard.command(script, Mode::WorkspaceWrite).sandbox(sandbox).spawn().await.unwrap();
     within(5, job.exited()).await;
-    assert_eq!(
-        within(5, job.processes())
-            .await
-            .iter()
-            .filter(|process| process.command.starts_with("sleep 100"))
-            .count(),
-        3
-    );
+    // In their first moments they are still on the way.
+    within(30, async {
+        let is_daemon = |process: &&Process| process.command.starts_with("sleep 100");
+        while job.processes().await.iter().filter(is_daemon).count() != 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
     drop(job);
     yard.place.nothing_left();
 }

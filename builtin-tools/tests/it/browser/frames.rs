@@ -32,7 +32,7 @@ async fn workers_of_a_page_and_of_its_frames_run() {
         text(&house, "wait", wait).await;
     }
     let mut shown = String::new();
-    for _ in 0..50 {
+    for _ in 0..1000 {
         shown = snapshot(&house).await;
         if all.iter().all(|said| shown.matches(said).count() == 2) {
             return;

@@ -66,7 +66,7 @@ impl Started {
 /// Waits until a browser has so many pages of a site.
 async fn until_pages(started: &Started, site: &Loopback, count: usize, what: &str) {
     let mut pages = Vec::new();
-    for _ in 0..100 {
+    for _ in 0..1000 {
         pages = started.pages().await;
         if pages.iter().filter(|page| page.starts_with(site.url())).count() == count {
             assert!(pages.iter().any(|page| page.contains("Mine")), "the tab of the person stays: {pages:?}");

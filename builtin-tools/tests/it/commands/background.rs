@@ -2,6 +2,7 @@
 
 use crate::commands::house::{House, alive, fact};
 use serde_json::json;
+use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -12,32 +13,34 @@ use toolkit::{ToolErrorKind, approval::Answer, events::Event};
 async fn a_command_goes_to_the_background_and_is_looked_after() {
     let house = House::new(json!({})).await;
     let mut events = house.toolkit.events();
-    let result =
-        house.call("exec", json!({ "command": "echo one; sleep 0.4; echo two", "yield_ms": 100 })).await;
+    let command = "echo one; until [ -e go ]; do sleep 0.05; done; echo two";
+    let result = house.call("exec", json!({ "command": command, "yield_ms": 1000 })).await;
     let text = result.text();
-    assert!(!result.is_error() && text.starts_with("one\n[still running after 0."), "{text}");
+    assert!(!result.is_error() && text.starts_with("one\n[still running after "), "{text}");
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
     assert!(text.contains(&id));
     let list = house.call("process", json!({ "action": "list" })).await;
-    assert!(
-        list.text().starts_with(&format!("{id}: echo one; sleep 0.4; echo two (running for ")),
-        "{}",
-        list.text()
-    );
+    assert!(list.text().starts_with(&format!("{id}: {command} (running for ")), "{}", list.text());
     let refused = house.process("remove", &id).await;
     assert_eq!(refused.error().unwrap().kind(), ToolErrorKind::Failed);
+    fs::write(house.path("go"), "").unwrap();
+    let poll = json!({ "action": "poll", "task_id": id, "wait_ms": 60_000 });
     let mut seen = String::new();
     while !seen.contains("exit code 0") {
-        seen.push_str(&house.process("poll", &id).await.text());
+        seen.push_str(&house.call("process", poll.clone()).await.text());
     }
     assert!(seen.starts_with("two\n["), "{seen}");
     let began = Instant::now();
-    let quiet = house.call("process", json!({ "action": "poll", "task_id": id, "wait_ms": 20_000 })).await;
+    let quiet = house.call("process", poll).await;
     assert!(quiet.text().starts_with("[no news; exit code 0"), "{}", quiet.text());
-    assert!(began.elapsed() < Duration::from_secs(5), "it waits for what cannot come: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "it waits for what cannot come: {:?}",
+        began.elapsed()
+    );
     let output = house.process("output", &id).await;
     assert!(
-        output.text().starts_with("one\ntwo\n[lines 1 to 2 of 2; exit code 0, after 0."),
+        output.text().starts_with("one\ntwo\n[lines 1 to 2 of 2; exit code 0, after "),
         "{}",
         output.text()
     );
@@ -45,7 +48,7 @@ async fn a_command_goes_to_the_background_and_is_looked_after() {
         house.call("process", json!({ "action": "output", "task_id": id, "offset": 2, "limit": 1 })).await;
     assert!(line.text().starts_with("two\n[lines 2 to 2 of 2;"), "{}", line.text());
     // The event follows the end that was polled, in a task of its own.
-    let ended = timeout(Duration::from_secs(10), async {
+    let ended = timeout(Duration::from_secs(60), async {
         while let Some(event) = events.next().await {
             if matches!(&event.event, Event::Ended { task_id, title, .. } if *task_id == id && title.contains("exit code 0")) {
                 return true;
@@ -79,6 +82,7 @@ async fn it_is_stopped_whole_and_its_time_still_counts() {
     let result = house.call("exec", arguments).await;
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
     assert!(!alive(&marker).is_empty());
+    house.until_told(&id, result.text(), "up\n").await;
     let stopped = house.process("stop", &id).await.text();
     assert!(
         stopped.starts_with(&format!("stopped {id}: "))
@@ -90,11 +94,11 @@ async fn it_is_stopped_whole_and_its_time_still_counts() {
     let again = house.process("stop", &id).await;
     assert!(again.is_error() && again.text().contains("has ended already"), "{}", again.text());
     let result = house
-        .call("exec", json!({ "command": "sleep 300", "run_in_background": true, "timeout": 400 }))
+        .call("exec", json!({ "command": "sleep 300", "run_in_background": true, "timeout": 1500 }))
         .await;
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
     let news = house.process("poll", &id).await.text();
-    assert!(news.starts_with("[timed out after 0.4 s"), "{news}");
+    assert!(news.starts_with("[timed out after 1.5 s"), "{news}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +115,8 @@ async fn what_starts_in_the_background_runs_until_it_is_stopped() {
         let result = house.call("exec", arguments.clone()).await;
         assert!(result.text().contains(told), "{arguments}: {}", result.text());
         let id = fact(&result, "taskId").as_str().unwrap().to_owned();
-        let wait = json!({ "action": "poll", "task_id": id, "wait_ms": 1800 });
+        let most = if ends { 60_000 } else { 1800 };
+        let wait = json!({ "action": "poll", "task_id": id, "wait_ms": most });
         let news = house.call("process", wait).await.text();
         assert_eq!(news.contains("timed out after"), ends, "{arguments}: {news}");
         assert_eq!(news.contains("no news; running for"), !ends, "{arguments}: {news}");
@@ -156,15 +161,15 @@ async fn a_terminal_is_typed_to() {
     let house = House::new(json!({})).await;
     let arguments = json!({ "command": "touch x; read -p 'name? ' name; echo hello $name; sleep 300", "pty": true, "run_in_background": true });
     let result = house.call("exec", arguments).await;
-    assert!(result.text().starts_with("name?"), "{}", result.text());
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
+    house.until_told(&id, result.text(), "name?").await;
     house.asked();
     let written = house.call("process", json!({ "action": "write", "task_id": id, "data": "ada\n" })).await;
-    assert!(written.text().contains("hello ada"), "{}", written.text());
     assert_eq!(house.asked().len(), 1, "what may be run by whoever reads it is asked about");
+    house.until_told(&id, written.text(), "hello ada").await;
     let pressed = house.call("process", json!({ "action": "keys", "task_id": id, "data": "C-c" })).await;
     assert!(!pressed.is_error(), "{}", pressed.text());
-    let until = Instant::now() + Duration::from_secs(5);
+    let until = Instant::now() + Duration::from_secs(60);
     let mut text = pressed.text();
     while !text.contains("SIGINT") && !text.contains("exit code 130") {
         assert!(Instant::now() < until, "{text}");
@@ -178,6 +183,7 @@ async fn a_prompt_and_a_long_line_are_shown() {
     let command = "seq 3; head -c 60000 /dev/zero | tr '\\0' x; echo; seq 4 300; printf 'name? '; sleep 300";
     let result = house.call("exec", json!({ "command": command, "yield_ms": 500 })).await;
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
+    house.until_told(&id, result.text(), "name?").await;
     let page = async |page: serde_json::Value| {
         let mut arguments = page;
         arguments["action"] = "output".into();
@@ -238,14 +244,13 @@ async fn an_input_stays_open_for_who_wants_it() {
     let arguments =
         json!({ "command": "cat", "stdin": "one\n", "keep_stdin": true, "run_in_background": true });
     let result = house.call("exec", arguments).await;
-    assert!(result.text().starts_with("one\n"), "{}", result.text());
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
+    house.until_told(&id, result.text(), "one\n").await;
     // A command that only reads can do nothing with it: nobody is asked.
     let written = house
         .call("process", json!({ "action": "write", "task_id": id, "data": "two\n", "eof": true }))
         .await;
-    assert!(written.text().starts_with("two\n"), "{}", written.text());
-    let mut text = written.text();
+    let mut text = house.until_told(&id, written.text(), "two\n").await;
     while !text.contains("exit code 0") {
         text = house.process("poll", &id).await.text();
     }
@@ -260,9 +265,10 @@ async fn an_input_stays_open_for_who_wants_it() {
 async fn what_has_ended_is_forgotten_after_half_an_hour() {
     let house = House::new(json!({})).await;
     let started = |command: &str| json!({ "command": command, "run_in_background": true });
-    let ends = house.call("exec", started("sleep 0.2")).await;
+    let ends = house.call("exec", started("until [ -e go ]; do sleep 0.02; done")).await;
     let stays = house.call("exec", started("sleep 100000")).await;
     let [ends, stays] = [ends, stays].map(|result| fact(&result, "taskId").as_str().unwrap().to_owned());
+    fs::write(house.path("go"), "").unwrap();
     while !house.process("poll", &ends).await.text().contains("exit code 0") {}
     for (passes, is_there) in [(Duration::from_mins(29), true), (Duration::from_secs(61), false)] {
         tokio::time::pause();

@@ -349,7 +349,7 @@ async fn what_the_sandbox_did_is_told_with_the_way_out_and_nothing_else_is() {
     }
     // Whoever ended it knows why it failed.
     let house = House::new(json!({})).await;
-    let arguments = json!({ "command": "touch a; ls /tmp/nothing-here; yes", "timeout": 300 });
+    let arguments = json!({ "command": "touch a; ls /tmp/nothing-here; sleep 1000", "timeout": 1500 });
     let text = house.call("exec", arguments).await.text();
     assert!(text.contains("timed out") && !text.contains("sandbox"), "{text}");
 }

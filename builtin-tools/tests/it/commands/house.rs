@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use toolkit::prelude::*;
 use toolkit::{
@@ -162,6 +163,20 @@ impl House {
 
     pub(crate) async fn process(&self, action: &str, task: &str) -> ToolResult {
         self.call("process", json!({ "action": action, "task_id": task })).await
+    }
+
+    /// Polls a job until a text was told; `seen` is what was told before. Returns all that was told.
+    pub(crate) async fn until_told(&self, task: &str, mut seen: String, text: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(60);
+        // The polls of a job that has ended do not wait.
+        for _ in 0..100 {
+            if seen.contains(text) || Instant::now() > until {
+                break;
+            }
+            seen.push_str(&self.process("poll", task).await.text());
+        }
+        assert!(seen.contains(text), "no {text:?} in {seen:?}");
+        seen
     }
 }
 

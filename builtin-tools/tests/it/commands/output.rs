@@ -22,7 +22,7 @@ async fn the_output_and_how_it_ended() {
     ] {
         let result = house.exec(command).await;
         let text = result.text();
-        let told = format!("{output}[{end}, after 0.");
+        let told = format!("{output}[{end}, after ");
         assert!(text.replace("bash: line 1: ", "bash: ").starts_with(&told), "{command}: {text}");
         assert_eq!(result.is_error(), is_error, "{command}");
         if is_error {

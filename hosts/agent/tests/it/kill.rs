@@ -4,9 +4,9 @@ use crate::common::{assert_messages_whole, assert_whole};
 use serde_json::json;
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::tool_ref;
@@ -28,10 +28,13 @@ impl Effects {
     }
 }
 
-/// Tells the parent that a further point is reached.
+/// Tells the parent that a further point is reached, and reads a byte from it: it waits for one, and goes on at the end of the input.
 fn point() {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(b"point\n").and_then(|()| out.flush());
+    {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(b"point\n").and_then(|()| out.flush());
+    }
+    let _ = std::io::stdin().lock().read_exact(&mut [0]);
 }
 
 /// Does something that must not be done twice.
@@ -99,10 +102,23 @@ fn start(directory: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::child", "--nocapture", "--test-threads", "1"])
         .env(DIRECTORY, directory)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+/// Lets the program pass so many points. At the next one it waits until the returned value is dropped, so that it does not end before a
+/// slow parent kills it. Where the points may be more than a pipe has room for, it waits at none.
+fn let_go(child: &mut Child, points: usize) -> Option<ChildStdin> {
+    let mut input = child.stdin.take().unwrap();
+    if points > 1000 {
+        return None;
+    }
+    // An error is ignored: it may have ended.
+    let _ = input.write_all(&vec![0_u8; points]);
+    Some(input)
 }
 
 /// Kills the program after `points` points, and again, until it is done.
@@ -114,6 +130,7 @@ pub(crate) fn check(points: &mut dyn FnMut() -> usize) -> usize {
         let mut child = start(directory.path());
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut left = points();
+        let input = let_go(&mut child, left);
         while left > 0 && lines.next().is_some_and(|line| line.is_ok()) {
             left -= 1;
         }
@@ -122,6 +139,7 @@ pub(crate) fn check(points: &mut dyn FnMut() -> usize) -> usize {
             kills += 1;
             let _ = child.wait_with_output();
         } else {
+            drop(input);
             let output = child.wait_with_output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }

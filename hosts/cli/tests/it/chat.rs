@@ -8,8 +8,12 @@ use crate::fixture::terminal::Terminal;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 use toolkit_loopback::Answer;
 use toolkit_tests::run;
 
@@ -178,28 +182,58 @@ async fn a_person_talks_completes_and_leaves() {
     assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o077, 0);
 }
 
-/// Returns how often the threads of the processes of `chat` in a directory went to sleep so far.
+/// Returns the directories in `/proc` of the processes of `chat` in a directory.
 #[cfg(target_os = "linux")]
-fn sleeps(work: &std::path::Path) -> u64 {
-    let is_chat = |process: &std::path::Path| {
+fn chats(work: &Path) -> Vec<PathBuf> {
+    let is_chat = |process: &Path| {
         let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
         let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
         words.get(1) == Some(&&b"chat"[..])
             && std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == work)
     };
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let threads = processes
-        .filter(|process| is_chat(process))
-        .flat_map(|process| std::fs::read_dir(process.join("task")).into_iter().flatten().flatten());
-    let of_thread = |thread: std::fs::DirEntry| {
-        let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
-        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        count.and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or_default()
-    };
-    threads.map(of_thread).sum()
+    processes.filter(|process| is_chat(process)).collect()
 }
 
-/// A slow machine makes fewer wake-ups, never more.
+/// Returns how often each thread of the processes of `chat` in a directory went to sleep so far. A thread that ended is left out.
+#[cfg(target_os = "linux")]
+fn sleeps(work: &Path) -> std::collections::HashMap<PathBuf, u64> {
+    let threads = chats(work)
+        .into_iter()
+        .flat_map(|process| std::fs::read_dir(process.join("task")).into_iter().flatten().flatten());
+    let of_thread = |thread: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        Some((thread.path(), count.trim().parse::<u64>().ok()?))
+    };
+    threads.filter_map(of_thread).collect()
+}
+
+/// Waits until `chat` in a directory has read each line that its terminal has echoed.
+#[cfg(target_os = "linux")]
+fn wait_until_read(work: &Path) {
+    use rustix::fs::{Mode, OFlags};
+    let standard_inputs = chats(work).into_iter().map(|process| process.join("fd/0"));
+    let mut terminals =
+        standard_inputs.filter(|input| std::fs::read_link(input).is_ok_and(|at| at.starts_with("/dev/pts")));
+    let path = terminals.next().expect("`chat` at a terminal");
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let terminal = rustix::fs::open(path, flags, Mode::empty()).unwrap();
+    let begin = std::time::Instant::now();
+    let unread = || rustix::io::ioctl_fionread(&terminal).unwrap();
+    while unread() > 0 {
+        assert!(begin.elapsed() < Duration::from_mins(1), "the line is not read");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until `chat` has most likely read what was typed.
+#[cfg(not(target_os = "linux"))]
+fn wait_until_read(_work: &Path) {
+    std::thread::sleep(Duration::from_secs(3));
+}
+
+/// A slow machine makes fewer wake-ups, never more; but the tasks that begin with the host come to rest later there.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_prompt_waits_for_keys_without_looking_for_them() {
@@ -207,12 +241,19 @@ async fn an_idle_prompt_waits_for_keys_without_looking_for_them() {
     let work = std::fs::canonicalize(bench.work()).unwrap();
     let (seen, code) = at_a_terminal(&bench, "", move |terminal| {
         let terminal = terminal.then(READY);
-        // The tasks that begin with the host have come to rest.
-        std::thread::sleep(std::time::Duration::from_secs(2));
-        let before = sleeps(&work);
-        std::thread::sleep(std::time::Duration::from_secs(2));
-        let more = sleeps(&work) - before;
-        assert!(before > 0 && more < 40, "it woke {more} times in 2 seconds, after {before} times");
+        let mut before = sleeps(&work);
+        let mut woke: Vec<u64> = Vec::new();
+        while woke.len() < 15 && woke.last().is_none_or(|more| *more >= 40) {
+            std::thread::sleep(Duration::from_secs(2));
+            let now = sleeps(&work);
+            assert!(!now.is_empty(), "there are no threads");
+            let more = |(thread, count): (&PathBuf, &u64)| {
+                count.saturating_sub(before.get(thread).copied().unwrap_or_default())
+            };
+            woke.push(now.iter().map(more).sum());
+            before = now;
+        }
+        assert!(woke.last().is_some_and(|more| *more < 40), "it woke so often, each in 2 seconds: {woke:?}");
         terminal.type_in("\u{4}")
     })
     .await;
@@ -251,12 +292,12 @@ async fn a_line_that_is_typed_while_the_model_works_reaches_it() {
         text("Both."),
     ])
     .await;
-    let work = bench.work();
+    let work = std::fs::canonicalize(bench.work()).unwrap();
     let (seen, code) = at_a_terminal(&bench, "--set permission.exec=allow", move |terminal| {
-        let terminal =
-            terminal.then(READY).type_in("wait for it\r").then("▸").type_in("and hurry\r").then("and hurry");
-        // The line is read within a moment, and the command ends only then.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        let terminal = terminal.then(READY).type_in("wait for it\r").then("▸").type_in("and hurry\r");
+        let terminal = terminal.then("and hurry\r\n");
+        // The command ends only once the line is read.
+        wait_until_read(&work);
         std::fs::write(work.join("go"), "").unwrap();
         terminal.then("Both.").then(READY).type_in("/exit\r")
     })
@@ -304,7 +345,7 @@ async fn the_end_of_a_background_job_begins_a_turn() {
         std::fs::write(work.join("go"), "").unwrap();
         let terminal = terminal.then("It is over.");
         // The sign of the prompt was seen before: the answer is the last of the turn, which ends within a moment.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(300));
         terminal.type_in("thanks\r").then("Good.").type_in("/exit\r")
     })
     .await;

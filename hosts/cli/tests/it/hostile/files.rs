@@ -138,7 +138,7 @@ fn what_is_odd_but_right_is_taken_as_it_is() {
 }
 
 /// As many rules as fit in a file, of the kinds that take longest to look at, keep nobody waiting: a run takes less than the
-/// 20 seconds after which it is stopped, also where the machine is busy, and says little.
+/// 20 seconds of processor time after which it is killed, and says little.
 #[test]
 fn a_file_full_of_rules_keeps_nobody_waiting() {
     let list =

@@ -28,7 +28,8 @@ impl Answer {
         self.found().unwrap_or_else(|| panic!("no response: {self:?}"))
     }
 
-    fn found(&self) -> Option<Value> {
+    /// The response, if there is one.
+    pub(crate) fn found(&self) -> Option<Value> {
         let line =
             self.body.lines().find_map(|line| line.strip_prefix("data: {")).map(|rest| format!("{{{rest}"));
         let text = line.as_deref().unwrap_or(&self.body);
@@ -62,6 +63,11 @@ impl Http {
     }
 
     pub(crate) fn exchange(&self, method: &str, session: Option<&str>, body: &str) -> Answer {
+        Self::answer_on(self.send(method, session, body))
+    }
+
+    /// Sends a request, and returns the connection that its answer comes on.
+    pub(crate) fn send(&self, method: &str, session: Option<&str>, body: &str) -> TcpStream {
         let mut stream = self.connect();
         stream.set_read_timeout(Some(Duration::from_mins(2))).expect("a time limit");
         let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
@@ -73,9 +79,21 @@ impl Http {
             body.len()
         );
         stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("it reads");
+        stream
+    }
+
+    /// The answer to a request that was sent.
+    pub(crate) fn answer_on(mut stream: TcpStream) -> Answer {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("it answers");
         read(&answer)
+    }
+
+    /// Waits until the host has read all that was sent to it.
+    #[track_caller]
+    pub(crate) fn reads_all(&mut self) {
+        let port = self.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port");
+        self.host.becomes("it reads the requests", |_| (!is_unread(port)).then_some(()));
     }
 
     /// Begins a session.
@@ -98,12 +116,6 @@ impl Http {
         self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string()).response()
     }
 
-    /// The response to a call, null if there is none.
-    pub(crate) fn answered(&self, session: &str, name: &str, arguments: &Value) -> Value {
-        let answer = self.exchange("POST", Some(session), &super::call(1, name, arguments).to_string());
-        answer.found().unwrap_or_default()
-    }
-
     /// The text of a call that succeeds.
     pub(crate) fn call(&self, session: &str, name: &str, arguments: &Value) -> String {
         super::text(&self.answer(session, name, arguments))
@@ -113,6 +125,24 @@ impl Http {
         let answer = self.exchange("DELETE", Some(session), "");
         assert!((200..300).contains(&answer.status), "{answer:?}");
     }
+}
+
+/// Returns true if something that was sent to a port of this machine is still to be read. Connections that are not accepted yet count too.
+fn is_unread(port: u16) -> bool {
+    const ESTABLISHED: &str = "01";
+    const NOTHING: &str = "00000000";
+    let is_there = |address: &str| {
+        address.rsplit_once(':').is_some_and(|(_, found)| u16::from_str_radix(found, 16) == Ok(port))
+    };
+    let is_unread = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, local, remote, state, queues, ..] = fields[..] else { return false };
+        let Some((sending, receiving)) = queues.split_once(':') else { return false };
+        let waits_there = is_there(local) && receiving != NOTHING;
+        let is_on_its_way = is_there(remote) && sending != NOTHING;
+        state == ESTABLISHED && (waits_there || is_on_its_way)
+    };
+    fs::read_to_string("/proc/net/tcp").expect("the connections").lines().any(is_unread)
 }
 
 fn read(bytes: &[u8]) -> Answer {

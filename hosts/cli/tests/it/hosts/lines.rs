@@ -46,12 +46,31 @@ impl Pipe {
         writeln!(self.input, "{message}").expect("it reads");
     }
 
+    /// The next message.
+    fn message(&mut self) -> Value {
+        let line = self.output.next().expect("it is still there").expect("text");
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    /// Sends a `ping`, and returns the messages before its response: then all that was sent before it is read.
+    pub(crate) fn ping(&mut self) -> Vec<Value> {
+        self.last += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.last, "method": "ping"}));
+        let mut before = Vec::new();
+        loop {
+            let message = self.message();
+            if message["id"] == self.last && message.get("method").is_none() {
+                return before;
+            }
+            before.push(message);
+        }
+    }
+
     /// The responses to these requests, in the order of the requests; other messages are dropped.
     pub(crate) fn answers(&mut self, ids: &[u64]) -> Vec<Value> {
         let mut found = vec![Value::Null; ids.len()];
         while found.iter().any(Value::is_null) {
-            let line = self.output.next().expect("it is still there").expect("text");
-            let message: Value = serde_json::from_str(&line).expect("JSON");
+            let message = self.message();
             let id = message.get("method").is_none().then(|| message["id"].as_u64()).flatten();
             if let Some(place) = id.and_then(|id| ids.iter().position(|asked| *asked == id)) {
                 found[place] = message;

@@ -239,7 +239,9 @@ async fn a_run_that_goes_on_after_restarts_stops_at_the_limit() {
     // Requests that a stop has interrupted count with an estimate, which is less than what is reported of the others.
     let (tokens, _, requests) = bench.used(BudgetKind::Everything, "").await;
     assert!(MAX_TOKENS.abs_diff(tokens) < TOKENS, "{tokens}");
-    assert_eq!(u64::from(requests), bench.asked());
+    // Each of the two stops may have cut one request off between its reservation and the server.
+    let asked = bench.asked();
+    assert!((asked..=asked + 2).contains(&u64::from(requests)), "{requests} of {asked}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,8 +53,9 @@ impl Processes {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(errors);
-        self.child = Some(command.spawn().unwrap());
+        // Before the process begins: afterwards it might be its own.
         let _ = fs::remove_file(self.place.file("ready"));
+        self.child = Some(command.spawn().unwrap());
         self.starts += 1;
         if self.starts == 1 {
             self.ready().await;

@@ -130,7 +130,7 @@ async fn a_cancelled_call_ends_at_once_and_the_next_works() {
 #[tokio::test]
 async fn a_call_has_as_long_as_is_configured() {
     let mut settings = command(served(), &[]);
-    settings["timeoutMs"] = json!(300);
+    settings["timeoutMs"] = json!(3_000);
     let host = Host::new(json!({"served": settings}));
     let late = host.call("served__count", json!({"to": 1, "pause": 600_000})).await;
     assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);

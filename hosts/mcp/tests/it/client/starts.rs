@@ -63,8 +63,8 @@ async fn slow_servers_come_later() {
     let slow = format!("while ! test -e ready; do sleep 0.05; done; exec {}", served().display());
     let host = Host::with(
         json!({"slow": shell(&slow), "served": command(served(), &[])}),
-        |options| options,
-        |builder| builder.prepare_timeout(Duration::from_secs(3)),
+        |options| options.start_within(Duration::from_secs(60)),
+        |builder| builder.prepare_timeout(Duration::from_secs(10)),
     );
     let mut changes = host.toolkit.watch_tools();
     let first = host.toolbox().await;
@@ -74,7 +74,7 @@ async fn slow_servers_come_later() {
     assert!(changes.changed().await);
     let begun = Instant::now();
     assert!(names(&host.toolbox().await).contains(&"slow__echo"));
-    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ impl Gate {
             if count(self).load(Ordering::SeqCst) >= value {
                 return;
             }
-            assert!(attempt < 500, "{self:?}");
+            assert!(attempt < 3000, "{self:?}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -166,14 +166,9 @@ async fn a_stream_that_was_resumed_ends_with_the_answer_or_an_error() {
 async fn a_stream_without_a_request_ends_with_the_service() {
     let (server, _calls) = server(HttpOptions::new()).await;
     let session = server.initialize(&[BEARER]).await.session.unwrap();
-    let (shutdown, listening) = (server.shutdown.clone(), Arc::clone(&server));
-    let stream = tokio::spawn(async move {
-        let get = http::Request::get(format!("http://{}/mcp", listening.address));
-        let get = get.header("host", listening.address.to_string()).header("accept", "text/event-stream");
-        let get = get.header(BEARER.0, BEARER.1).header("mcp-session-id", session);
-        listening.send(get.body(http_body_util::Full::default()).unwrap()).await
-    });
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    shutdown.cancel();
-    assert_eq!(stream.await.unwrap().status, 200);
+    let mut client = Client::open(&server, TOKEN).await;
+    // The head of the answer has arrived.
+    let stream = client.start("GET", Some(&session), &[], None).await;
+    server.shutdown.cancel();
+    assert_eq!(stream.whole().await.status, 200);
 }

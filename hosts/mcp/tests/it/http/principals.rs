@@ -177,9 +177,9 @@ async fn a_revoked_token_ends_its_sessions_and_the_last_one_the_jobs() {
     assert!(asked["result"]["requestState"].is_string(), "{asked}");
 
     assert!(house.tokens.remove("ada").unwrap());
-    assert!(stream.ends_within(Duration::from_secs(5)).await);
+    assert!(stream.ends_within(Duration::from_secs(30)).await);
     for connection in [&mut session.connection, &mut modern.connection, &mut listening.connection] {
-        let ended = tokio::time::timeout(Duration::from_secs(5), connection).await;
+        let ended = tokio::time::timeout(Duration::from_secs(30), connection).await;
         assert!(ended.is_ok(), "the connection goes on");
     }
     // The session is gone also for the principal, whose jobs go on with its other token.

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-const IDLE: Duration = Duration::from_millis(400);
+const IDLE: Duration = Duration::from_secs(2);
 
 /// The statuses of all kinds of requests of a session, each by a new connection.
 async fn statuses(client: &Client) -> Vec<u16> {
@@ -42,7 +42,7 @@ async fn a_running_call_and_an_open_stream_keep_a_session() {
             stream.number().await;
             other.connection.abort();
         }
-        tokio::time::sleep(IDLE * 4).await;
+        tokio::time::sleep(IDLE * 2).await;
         assert!(!house.ended.contains(&job), "{case}");
         let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
         assert_eq!(client.post(ping).await.status, 200, "{case}");

@@ -131,12 +131,12 @@ async fn a_failed_message_states_if_it_may_have_arrived() {
 #[tokio::test]
 async fn a_message_without_an_answer_in_time_may_have_arrived() {
     let place = Place::new().await;
-    let hasty = account(place.telegram.url(), place.telegram.token(), 1);
+    let hasty = account(place.telegram.url(), place.telegram.token(), 5);
     let held = place.telegram.hold("sendMessage");
     let message = outgoing(&place.direct, text("a"));
     let (sent, ()) = tokio::join!(hasty.send(&message), held.reached());
     assert!(
-        matches!(&sent, Err(SendError::Unknown { reason }) if reason.contains("within 1 seconds")),
+        matches!(&sent, Err(SendError::Unknown { reason }) if reason.contains("within 5 seconds")),
         "{sent:?}"
     );
     assert_eq!(place.telegram.sent().len(), 1);

@@ -273,6 +273,7 @@ impl Gateway {
         let _ = state.set((http_state.clone(), Arc::clone(&host)));
         // After it can be told of a reload, so that none is missed.
         follow(&http_state, &host);
+        follow_people(http_state.clone(), Arc::clone(&host)).await;
         let tool_routes = ToolRoutes {
             toolkit: host.toolkit().clone(),
             tools: Arc::new(CallersOfPeople::new(agents_of_tools, owners_tools)),
@@ -485,7 +486,14 @@ async fn follow_people(state: HttpState, host: Arc<Host>) {
     let configuration = host.configuration();
     if let Err(error) = crate::people::configure(state.people(), &configuration).await {
         tracing::error!(%error, "the people of a changed configuration are not used");
-        state.set_about(|about| about.problems.push(format!("the people of before still count: {error}")));
+        if let Err(error) = crate::people::keep_named(state.people(), &configuration).await {
+            tracing::error!(%error, "identities that are named no more still count");
+        }
+        state.set_about(|about| {
+            about.problems.push(format!(
+                "the people of before still count, but for identities that are named no more: {error}"
+            ));
+        });
     }
 }
 

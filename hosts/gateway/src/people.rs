@@ -13,7 +13,7 @@ mod tests;
 mod window;
 mod wrong_tokens;
 
-pub(crate) use configured::configure;
+pub(crate) use configured::{configure, keep_named};
 pub(crate) use pairing::Paired;
 pub(crate) use window::Window;
 

@@ -4,7 +4,7 @@ use toolkit::config::Configuration;
 
 use super::{OWNER, People};
 use crate::settings::{GatewaySettings, PeopleSettings, PersonRole, PersonSettings};
-use crate::store::{ConfiguredPerson, Role};
+use crate::store::{ConfiguredPerson, Role, StoreError};
 
 /// Adds and changes the people whom a configuration names, and takes away the identities that it named before.
 ///
@@ -12,8 +12,7 @@ use crate::store::{ConfiguredPerson, Role};
 ///
 /// A text that says what is wrong, and where. Nothing is changed then.
 pub(crate) async fn configure(people: &People, configuration: &Configuration) -> Result<(), String> {
-    let store = people.store();
-    let people_of_now = people;
+    let (people_of_now, store) = (people, people.store());
     let people = PeopleSettings::of(configuration);
     let people: Result<Vec<_>, String> =
         people.0.iter().map(|(name, person)| configured(name, person)).collect();
@@ -26,19 +25,28 @@ pub(crate) async fn configure(people: &People, configuration: &Configuration) ->
     Ok(())
 }
 
+/// Takes away the identities that a configuration names no more, which has an error otherwise.
+pub(crate) async fn keep_named(people: &People, configuration: &Configuration) -> Result<(), StoreError> {
+    let settings = PeopleSettings::of(configuration);
+    let named = settings.0.iter().flat_map(|(name, person)| {
+        let identities = person.identities.iter().filter_map(|identity| parts(identity));
+        identities.map(|(channel, sender)| (name.clone(), channel, sender))
+    });
+    people.store().keep_configured(named.collect()).await
+}
+
 fn configured(name: &str, person: &PersonSettings) -> Result<ConfiguredPerson, String> {
     let at = format!("people.{}", name.escape_debug());
     if name == OWNER && person.role.is_some() {
         return Err(format!("{at}.role: the owner has the role of the owner; leave it out"));
     }
-    let identities = person.identities.iter().map(|identity| match identity.split_once(':') {
-        Some((channel, sender)) if !channel.is_empty() && !sender.is_empty() => {
-            Ok((channel.to_owned(), sender.to_owned()))
-        }
-        _ => Err(format!(
-            "{at}.identities: `{}` is not `CHANNEL:SENDER`, such as `telegram:123456` with the platform's stable id",
-            identity.escape_debug()
-        )),
+    let identities = person.identities.iter().map(|identity| {
+        parts(identity).ok_or_else(|| {
+            format!(
+                "{at}.identities: `{}` is not `CHANNEL:SENDER`, such as `telegram:123456` with the platform's stable id",
+                identity.escape_debug()
+            )
+        })
     });
     Ok(ConfiguredPerson {
         name: name.to_owned(),
@@ -49,6 +57,12 @@ fn configured(name: &str, person: &PersonSettings) -> Result<ConfiguredPerson, S
         agent: person.agent.clone(),
         identities: identities.collect::<Result<_, _>>()?,
     })
+}
+
+/// The channel and the sender of an identity.
+fn parts(identity: &str) -> Option<(String, String)> {
+    let (channel, sender) = identity.split_once(':')?;
+    (!channel.is_empty() && !sender.is_empty()).then(|| (channel.to_owned(), sender.to_owned()))
 }
 
 #[cfg(test)]

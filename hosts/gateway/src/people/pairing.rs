@@ -28,17 +28,22 @@ pub(crate) enum Paired {
 /// Wrong codes, counted for each token.
 #[derive(Debug, Default)]
 pub(super) struct WrongCodes {
+    /// Those that were refused, looked at or not.
     all: u64,
     windows: Vec<(String, Window)>,
 }
 
 impl WrongCodes {
-    /// Returns how long the window of a token lasts still, if it has too many.
-    fn left(&self, token: &str, now: Moment) -> Option<Duration> {
+    /// Refuses one that is not looked at: returns how long the window of its token lasts still, if it has too many.
+    fn refuse(&mut self, token: &str, now: Moment) -> Option<Duration> {
         let (_, window) = self.windows.iter().find(|(of, _)| of == token)?;
         let mut looked = *window;
         let (count, left) = looked.note(now);
-        (count >= MAX_WRONG_CODES).then_some(left)
+        if count < MAX_WRONG_CODES {
+            return None;
+        }
+        self.all = self.all.saturating_add(1);
+        Some(left)
     }
 
     fn note(&mut self, token: &str, now: Moment) {
@@ -71,7 +76,7 @@ impl People {
         token: &str,
     ) -> Result<Paired, StoreError> {
         let now = self.store().clock().now();
-        if let Some(wait) = self.wrong_codes().left(token, now) {
+        if let Some(wait) = self.wrong_codes().refuse(token, now) {
             return Ok(Paired::TooMany(wait));
         }
         for name in names(typed) {
@@ -95,7 +100,7 @@ impl People {
         Ok(None)
     }
 
-    /// How many codes of senders were wrong since the start.
+    /// How many codes of senders were refused since the start: wrong ones, and those that were not looked at since too many were wrong.
     pub(crate) fn wrong_sender_codes(&self) -> u64 {
         self.wrong_codes().all
     }

@@ -24,6 +24,14 @@ pub(crate) struct ConfiguredPerson {
 }
 
 impl Store {
+    /// Takes away the identities that the configuration named before, and names no more. Each is a person, a channel and a sender.
+    pub(crate) async fn keep_configured(
+        &self,
+        named: BTreeSet<(String, String, String)>,
+    ) -> Result<(), StoreError> {
+        self.write(move |writing| remove_others(writing, &named)).await
+    }
+
     /// Adds and changes the people whom the configuration names, and takes away the identities that it named before. Others stay as they are. Returns
     /// the names of those who have another role or agent now.
     ///
@@ -36,7 +44,11 @@ impl Store {
         agent: String,
     ) -> Result<Vec<String>, StoreError> {
         self.write(move |writing| {
-            remove_others(writing, &people)?;
+            let named = people.iter().flat_map(|person| {
+                let identities = person.identities.iter();
+                identities.map(|(channel, sender)| (person.name.clone(), channel.clone(), sender.clone()))
+            });
+            remove_others(writing, &named.collect())?;
             let mut changed = Vec::new();
             for person in &people {
                 if configure(writing, person, &agent)? {
@@ -50,16 +62,10 @@ impl Store {
 }
 
 /// Removes the identities that the configuration named before, and names no more.
-fn remove_others(writing: &Writing<'_>, people: &[ConfiguredPerson]) -> Result<(), Fault> {
-    let named: BTreeSet<(&str, &str, &str)> = people
-        .iter()
-        .flat_map(|person| {
-            person.identities.iter().map(|(channel, sender)| (&*person.name, &**channel, &**sender))
-        })
-        .collect();
+fn remove_others(writing: &Writing<'_>, named: &BTreeSet<(String, String, String)>) -> Result<(), Fault> {
     for IdentityRecord { channel, sender, person, .. } in identities::approved_by(writing.sql, CONFIGURATION)?
     {
-        if !named.contains(&(&*person, &*channel, &*sender)) {
+        if !named.contains(&(person.clone(), channel.clone(), sender.clone())) {
             identities::remove(writing, &channel, &sender, &person)?;
         }
     }

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod channels;
 #[cfg(target_os = "linux")]
 mod faults;
 mod jobs;
@@ -340,10 +341,10 @@ async fn a_start_that_is_not_possible_says_why_and_with_which_exit_code() {
     let gateway = started(&bench);
     let (code, said) = fails(vec!["--address", "127.0.0.1:0"]).await;
     assert!(code == Some(6) && said.contains("another gateway has it open"), "{code:?} {said}");
-    let address: &'static str = gateway.address().to_owned().leak();
     drop(gateway);
     // A port that is taken.
-    let taken = std::net::TcpListener::bind(address).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address: &'static str = taken.local_addr().unwrap().to_string().leak();
     let (code, said) = fails(vec!["--address", address]).await;
     assert!(code == Some(6) && said.contains("cannot listen on"), "{code:?} {said}");
     drop(taken);

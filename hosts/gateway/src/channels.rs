@@ -1,7 +1,7 @@
 //! Chat channels: accounts on platforms, by which people write to their agents.
 //!
 //! ```text
-//! platform ──► receiving ──► arriving: who is it? ──► inbox, with the offset of the platform
+//! platform ──► receiving ──► arriving: who is it? ──► inbox, with the offset of the platform ──► unread: files
 //!                                 └── a stranger ──► a code, once
 //! platform ◄── sending ◄── outbox: parts that fit, in order for each conversation
 //! ```
@@ -17,10 +17,12 @@ mod kept_files;
 mod media;
 mod messaging;
 mod parts;
+mod parts_of_text;
 mod reads;
 mod receiving;
 mod remarks;
 mod sending;
+mod unread;
 
 pub use health::{ChannelHealth, ChannelStatus};
 pub(crate) use messaging::ChannelMessages;
@@ -153,8 +155,11 @@ impl Channels {
                 AbortOnDropHandle::new(tokio::spawn(receiving))
             })
             .collect();
+        let all: Vec<Account> = accounts.iter().map(|connected| connected.account.clone()).collect();
+        // Also without accounts: messages may be left of one that is configured no more.
+        let reading = unread::read_all(store.clone(), all.clone(), at_work.clone(), stopping.clone());
+        tasks.push(AbortOnDropHandle::new(tokio::spawn(reading)));
         if !accounts.is_empty() {
-            let all = accounts.iter().map(|connected| connected.account.clone()).collect();
             let showing = asking::show_all(store.clone(), all, at_work.clone(), stopping.clone());
             tasks.push(AbortOnDropHandle::new(tokio::spawn(showing)));
         }

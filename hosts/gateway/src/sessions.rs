@@ -226,19 +226,38 @@ impl Sessions {
         self.0.changed.notify_waiters();
     }
 
-    async fn steer(&self, session: &SessionKey, id: MessageId) -> Result<(), StoreError> {
-        if !self.0.options.steer || !matches!(session.kind(), SessionKind::Direct | SessionKind::Main) {
-            return Ok(());
+    /// Lets all messages that wait in a session begin runs, or reach the one under way, in order: the first of them waits no more for its files.
+    pub(crate) async fn handed_in_again(&self, session: &SessionKey) {
+        if let Err(error) = self.steer_all(session).await {
+            tracing::warn!(%error, "messages did not reach the run under way");
         }
-        let Some(conversation) = self.0.conversations.get(session) else { return Ok(()) };
-        let Some(run) = conversation.running() else { return Ok(()) };
-        let Some(message) = self.0.store.message(id).await? else { return Ok(()) };
-        let Ok(request) = request(&message) else { return Ok(()) };
-        if self.0.store.steer(&RunId::new(run.clone()), id).await? == SteerOutcome::Steered {
+        self.0.changed.notify_waiters();
+    }
+
+    async fn steer_all(&self, session: &SessionKey) -> Result<(), StoreError> {
+        for message in self.0.store.queued(session.clone()).await? {
+            if !self.steer(session, message.id).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if the run under way has the message now.
+    async fn steer(&self, session: &SessionKey, id: MessageId) -> Result<bool, StoreError> {
+        if !self.0.options.steer || !matches!(session.kind(), SessionKind::Direct | SessionKind::Main) {
+            return Ok(false);
+        }
+        let Some(conversation) = self.0.conversations.get(session) else { return Ok(false) };
+        let Some(run) = conversation.running() else { return Ok(false) };
+        let Some(message) = self.0.store.message(id).await? else { return Ok(false) };
+        let Ok(request) = request(&message) else { return Ok(false) };
+        let is_steered = self.0.store.steer(&RunId::new(run.clone()), id).await? == SteerOutcome::Steered;
+        if is_steered {
             // Where it comes too late, the end of the run lets it wait again.
             let _ = conversation.send(IncomingMessage::of(message.key(), request).only_steering_run(run));
         }
-        Ok(())
+        Ok(is_steered)
     }
 
     /// Cancels the run of a session that is in flight, and what its sub-agents do. Returns false if nothing is in flight.

@@ -47,6 +47,7 @@ mod sources;
 mod spawns;
 mod target;
 mod tokens;
+mod unread;
 mod visible;
 mod waits;
 mod withdrawal;
@@ -88,6 +89,7 @@ pub use sessions::{SessionFilter, SessionRecord, SessionStatus};
 pub use spawns::{NewSpawn, SpawnStored};
 pub use target::{LOCAL_CHANNEL, Target};
 pub use tokens::{NewToken, TokenRecord};
+pub(crate) use unread::UnreadMessage;
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};

@@ -4,22 +4,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolkit_channel::{
-    Account, Batch, Conversation, ConversationKind, Event, EventKind, Identity, Incoming, Sender,
+    Account, Batch, Conversation, ConversationKind, Event, EventKind, Identity, Incoming, MediaKind, Sender,
 };
 
 use super::arrival::Arrival;
 use super::commands::{self, Command};
-use super::media::Files;
-use super::remarks::{is_line_end, unlike_a_remark};
+use super::media::can_be_spoken;
+use super::parts_of_text::Parts;
 use super::{AtWork, asking, source};
 use crate::codes;
 use crate::people::Person;
 use crate::settings::GroupSettings;
 use crate::store::{Acceptance, NewMessage, PersonRecord, Store, StoreError, StrangersMessage, TurnedAway};
 use crate::{PeerKind, SessionKey};
-
-/// The longest text of a message that is stored, in bytes.
-const MAX_TEXT_BYTES: usize = 256 << 10;
 
 /// Stores events in order. One that is stored is not received again.
 pub(super) async fn store_all(
@@ -124,30 +121,28 @@ async fn known(arrival: &Arrival<'_>, incoming: Incoming, person: PersonRecord) 
         Some(_) => settings.agent,
         None => person.agent().to_owned(),
     };
-    let key = session_key(arrival, &agent, &person, conversation, group.as_ref().map(|(_, peer)| &**peer));
-    let mut files = Files::new(arrival, &incoming, &person, key.as_ref().ok());
-    // Nothing is fetched twice for what is stored.
-    let is_known = arrival.store.is_known(arrival.source, &incoming.external_id).await?;
-    if !is_addressed && (is_known || !files.speak_of_account().await) {
-        files.forget().await;
+    let peer = group.as_ref().map(|(_, peer)| &**peer);
+    let key = session_key(arrival, &agent, &person, conversation, peer);
+    let needs_name = (!is_addressed).then(|| arrival.identity.name.clone());
+    let has_voice = incoming.media.iter().any(|media| media.kind == MediaKind::Voice);
+    if needs_name.as_deref().is_some_and(|name| !has_voice || !can_be_spoken(name)) {
         return arrival.skip().await;
     }
-    let Ok(key) = &key else {
-        return arrival
-            .reply(&incoming.external_id, conversation, "This conversation cannot be served.")
-            .await;
-    };
-    if let Some(command) = Command::parse(&incoming) {
-        files.forget().await;
-        return commands::run(arrival, &incoming, &person, key.clone(), command).await;
+    let command = Command::parse(&incoming);
+    match (key, command) {
+        // It is written, and names nobody.
+        (_, Some(_)) if needs_name.is_some() => arrival.skip().await,
+        (Err(_), _) if needs_name.is_some() => arrival.skip().await,
+        (Err(_), _) => {
+            let text = "This conversation cannot be served.";
+            arrival.reply(&incoming.external_id, conversation, text).await
+        }
+        (Ok(key), Some(command)) => commands::run(arrival, &incoming, &person, key, command).await,
+        (Ok(key), None) => {
+            let member = group.is_some().then(|| person.name().to_owned());
+            accept(arrival, &incoming, &person, key, Parts::of(&incoming, member, needs_name)).await
+        }
     }
-    if !is_known && let Some(limit) = arrival.store.full_queue(key).await? {
-        // Nothing is fetched for what is not taken.
-        files.forget().await;
-        return queue_full(arrival, &incoming, limit).await;
-    }
-    let lines = if is_known { Vec::new() } else { files.lines().await };
-    accept(arrival, &incoming, &person, key.clone(), (group.is_some(), lines)).await
 }
 
 /// The session of a conversation: a person has one with an agent wherever they write directly.
@@ -170,24 +165,29 @@ async fn accept(
     incoming: &Incoming,
     person: &Person,
     key: SessionKey,
-    (is_group, files): (bool, Vec<String>),
+    parts: Parts,
 ) -> Result<(), StoreError> {
-    let text = text(incoming, is_group.then(|| person.name()), &files);
-    if text.is_empty() {
-        return arrival.skip().await;
-    }
+    let Some(text) = parts.text_so_far() else { return arrival.skip().await };
     let mut body = json!({ "text": text, "messageId": incoming.message_id });
     if incoming.is_forwarded {
         body["forwarded"] = Value::Bool(true);
     }
-    let mut message = NewMessage::new(arrival.source, &*incoming.external_id, key.clone(), body)
+    let mut message = NewMessage::new(arrival.source, &*incoming.external_id, key, body)
         .with_offset(&*arrival.offset)
         .with_sender(person.name())
         .with_reply_to(arrival.target(&incoming.conversation));
-    if !is_group {
+    if !parts.is_of_group() {
         message = message.with_person(person.name());
     }
+    if parts.has_files() {
+        message = message.with_unread(json!(parts));
+    }
+    if parts.needs_name.is_some() {
+        message = message.unaddressed();
+    }
     match arrival.at_work.sessions.send(message).await? {
+        // Nobody learns that something is looked at that may be for nobody.
+        _ if parts.needs_name.is_some() => arrival.skip().await,
         Acceptance::Accepted { .. } | Acceptance::Again { .. } => {
             // A courtesy, for which nothing waits.
             let (account, conversation) =
@@ -203,36 +203,4 @@ async fn queue_full(arrival: &Arrival<'_>, incoming: &Incoming, limit: u32) -> R
     let text =
         format!("{limit} messages wait for answers here already. Wait, or send /stop, and write again.");
     arrival.reply(&incoming.external_id, &incoming.conversation, &text).await
-}
-
-/// The text of a message, as the agent reads it.
-fn text(incoming: &Incoming, group_member: Option<&str>, files: &[String]) -> String {
-    let mut lines = Vec::new();
-    if incoming.is_forwarded {
-        lines.push("[forwarded: somebody else wrote the following]".to_owned());
-    }
-    if incoming.is_edited {
-        lines.push("[this replaces an earlier message]".to_owned());
-    }
-    let mut own = incoming.text.as_str();
-    if own.len() > MAX_TEXT_BYTES {
-        own = &own[..own.floor_char_boundary(MAX_TEXT_BYTES)];
-    }
-    if !own.trim().is_empty() {
-        lines.push(own.split(is_line_end).map(unlike_a_remark).collect::<Vec<_>>().join("\n"));
-    }
-    if let Some(place) = incoming.place {
-        lines.push(format!("[place: {}, {}]", place.latitude, place.longitude));
-    }
-    lines.extend(files.iter().cloned());
-    let is_empty = own.trim().is_empty() && incoming.place.is_none() && files.is_empty();
-    if is_empty {
-        return String::new();
-    }
-    let text = lines.join("\n");
-    match group_member {
-        // Each line but the first is set in, so that no line looks like that of another member.
-        Some(name) => format!("{name}: {}", text.split(is_line_end).collect::<Vec<_>>().join("\n    ")),
-        None => text,
-    }
 }

@@ -1,22 +1,21 @@
-//! Files that come with messages of people: fetched after the sender is known, into the workspace of the session, and read there.
+//! Files that come with messages of people: fetched into the workspace of the session, and read there.
 //!
 //! Speech is text: it is looked at before the rule about mentions. Pictures are described once it is known that the agent is addressed.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolkit_channel::{ConversationKind, Identity, Incoming, Media, MediaKind};
+use toolkit_channel::{Account, Conversation, Media, MediaKind};
 
-use super::arrival::Arrival;
 use super::remarks::{is_line_end, unlike_a_remark};
-use super::{MediaOf, Reading, ReadsMedia, now};
-use crate::SessionKey;
-use crate::people::Person;
-use crate::store::{SessionRecord, Target};
+use super::{AtWork, MediaOf, Reading, ReadsMedia, now};
+use crate::store::{MessageId, SessionRecord, Store, Target};
 use crate::uploads::{MAX_FILE_BYTES, Uploads};
 
-/// The longest time to fetch a file: what others say waits for it.
-const FETCH_WITHIN: Duration = Duration::from_mins(1);
+/// The longest time to fetch all files of a message: later messages of its session wait for them.
+const FETCH_WITHIN: Duration = Duration::from_mins(2);
+/// The longest time to save a file.
+const SAVE_WITHIN: Duration = Duration::from_secs(30);
 /// The longest time to read all files of a message; what is left then arrives as files alone.
 const READ_WITHIN: Duration = Duration::from_mins(1);
 /// The most files of one message.
@@ -35,49 +34,74 @@ struct Heard {
     said: Result<Option<String>, String>,
 }
 
-/// The files of a message.
+/// The files of a message, on their way into the workspace of its session.
 pub(super) struct Files<'a> {
-    arrival: &'a Arrival<'a>,
-    incoming: &'a Incoming,
-    sender: String,
-    target: Target,
-    session: Option<SessionRecord>,
+    store: &'a Store,
+    at_work: &'a AtWork,
+    /// The account that has them; `None` if it is configured no more.
+    account: Option<&'a Account>,
+    session: &'a SessionRecord,
+    target: &'a Target,
+    sender: &'a str,
+    id: MessageId,
+    message_id: &'a str,
+    media: &'a [Media],
+    /// The time that is left to fetch.
+    fetch_left: Duration,
     /// The time that is left to read.
     left: Duration,
     /// The voice notes that were listened to, by their places.
     heard: Vec<(usize, Heard)>,
+    /// The names of those that were saved.
+    saved: Vec<String>,
+}
+
+/// The message that has the files, and the session that it is for.
+pub(super) struct FilesOf<'a> {
+    pub(super) account: Option<&'a Account>,
+    pub(super) session: &'a SessionRecord,
+    pub(super) target: &'a Target,
+    pub(super) sender: &'a str,
+    pub(super) id: MessageId,
+    pub(super) message_id: &'a str,
+    pub(super) media: &'a [Media],
 }
 
 impl<'a> Files<'a> {
-    /// The files of a message for a session; none is fetched without one.
-    pub(super) fn new(
-        arrival: &'a Arrival<'a>,
-        incoming: &'a Incoming,
-        person: &Person,
-        key: Option<&SessionKey>,
-    ) -> Self {
-        let session = key.map(|key| {
-            let mut session = SessionRecord::unbegun(key.clone(), person.name());
-            if incoming.conversation.kind != ConversationKind::Direct {
-                // A group has a workspace of its own, as its agent has.
-                session.person = None;
-            }
-            session
-        });
-        let target = arrival.target(&incoming.conversation);
-        let sender = person.name().to_owned();
-        Self { arrival, incoming, sender, target, session, left: READ_WITHIN, heard: Vec::new() }
+    pub(super) fn new(store: &'a Store, at_work: &'a AtWork, of: FilesOf<'a>) -> Self {
+        let FilesOf { account, session, target, sender, id, message_id, media } = of;
+        Self {
+            store,
+            at_work,
+            account,
+            session,
+            target,
+            sender,
+            id,
+            message_id,
+            media,
+            fetch_left: FETCH_WITHIN,
+            left: READ_WITHIN,
+            heard: Vec::new(),
+            saved: Vec::new(),
+        }
     }
 
-    /// Listens to the voice notes, and returns true if one names the account.
-    pub(super) async fn speak_of_account(&mut self) -> bool {
+    /// Returns true as long as the message waits: nothing is fetched or read for one that was taken back, or whose sender is blocked.
+    async fn are_wanted(&self) -> bool {
+        // Where the store cannot be read, its next step shows it.
+        self.store.is_to_be_read(self.id).await.unwrap_or(true)
+    }
+
+    /// Listens to the voice notes, and returns true if one says this name of the account.
+    pub(super) async fn speak_of(&mut self, name: &str) -> bool {
         self.listen().await;
-        let said = self.heard.iter().filter_map(|(_, heard)| heard.said.as_ref().ok()?.as_deref());
-        said.into_iter().any(|said| is_spoken(said, self.arrival.identity))
+        let mut said = self.heard.iter().filter_map(|(_, heard)| heard.said.as_ref().ok()?.as_deref());
+        said.any(|said| is_spoken(said, name))
     }
 
     async fn listen(&mut self) {
-        for (number, media) in self.incoming.media.iter().enumerate().take(MAX_FILES) {
+        for (number, media) in self.media.iter().enumerate().take(MAX_FILES) {
             let is_heard = self.heard.iter().any(|(heard, _)| *heard == number);
             if media.kind != MediaKind::Voice || is_heard {
                 continue;
@@ -97,38 +121,34 @@ impl<'a> Files<'a> {
         path: &str,
         by: for<'r> fn(&'r (dyn ReadsMedia + 'static), MediaOf<'r>, &'r str) -> Reading<'r>,
     ) -> Result<Option<String>, String> {
-        let Some(session) = &self.session else { return Ok(None) };
-        let at_work = self.arrival.at_work;
-        if self.left.is_zero() || !at_work.reads.count(&self.sender, now(self.arrival.store)) {
+        if self.left.is_zero()
+            || !self.are_wanted().await
+            || !self.at_work.reads.count(self.sender, now(self.store))
+        {
             return Ok(None);
         }
         let begun = tokio::time::Instant::now();
         let _typing = self.typing();
-        let of = MediaOf { session, target: &self.target, sender: &self.sender };
-        let read = tokio::time::timeout(self.left, by(&*at_work.readers, of, path)).await;
+        let of = MediaOf { session: self.session, target: self.target, sender: self.sender };
+        let read = tokio::time::timeout(self.left, by(&*self.at_work.readers, of, path)).await;
         self.left = self.left.saturating_sub(begun.elapsed());
         read.unwrap_or_else(|_| Err("it took too long".to_owned()))
     }
 
     /// Shows the sender that something happens with their message.
-    fn typing(&self) -> tokio::task::JoinHandle<()> {
-        let account = Arc::clone(&self.arrival.account.account);
-        let conversation = self.incoming.conversation.clone();
-        tokio::spawn(async move { account.typing(&conversation).await })
+    fn typing(&self) -> Option<tokio::task::JoinHandle<()>> {
+        let account = Arc::clone(&self.account?.account);
+        let conversation: Conversation = self.target.conversation.parse().ok()?;
+        Some(tokio::spawn(async move { account.typing(&conversation).await }))
     }
 
-    /// Removes what was fetched: the message is none for the agent.
+    /// Removes those that were saved: the message is none for the agent.
     pub(super) async fn forget(self) {
-        let Some(session) = self.session else { return };
-        let names: Vec<String> = self
-            .heard
-            .iter()
-            .filter_map(|(_, heard)| heard.file.as_ref().ok()?.rsplit('/').next().map(str::to_owned))
-            .collect();
+        let names = self.saved;
         if names.is_empty() {
             return;
         }
-        let workspaces = Arc::clone(&self.arrival.at_work.workspaces);
+        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.session.clone());
         let removing = tokio::task::spawn_blocking(move || {
             let workspace = workspaces.workspace(&session)?;
             let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
@@ -138,17 +158,17 @@ impl<'a> Files<'a> {
                 .map_err(|error| error.to_string())
         });
         if let Ok(Err(reason)) = removing.await {
-            tracing::warn!(reason, "a voice note that is not for the agent stays in its workspace");
+            tracing::warn!(reason, "files that are not for the agent stay in its workspace");
         }
     }
 
     /// Fetches and reads the files. Returns lines for the agent about each: where it is and what it says, or why it is not there.
-    pub(super) async fn lines(mut self) -> Vec<String> {
+    pub(super) async fn lines(&mut self) -> Vec<String> {
         self.listen().await;
         let mut lines = Vec::new();
-        for (number, media) in self.incoming.media.iter().enumerate() {
+        for (number, media) in self.media.iter().enumerate() {
             if number == MAX_FILES {
-                let more = self.incoming.media.len() - MAX_FILES;
+                let more = self.media.len() - MAX_FILES;
                 lines.push(format!("[file: {more} more were not fetched]"));
                 break;
             }
@@ -170,17 +190,22 @@ impl<'a> Files<'a> {
         lines
     }
 
-    async fn fetch(&self, number: usize, media: &Media) -> Fetched {
-        let Some(session) = &self.session else { return Err("it is of no session".to_owned()) };
-        let channel = &self.arrival.account.account;
+    async fn fetch(&mut self, number: usize, media: &Media) -> Fetched {
+        let Some(account) = self.account else { return Err("its account is not configured".to_owned()) };
+        let channel = &account.account;
         let max = channel.limits().media_in.min(MAX_FILE_BYTES as u64);
         if media.size.is_some_and(|size| size > max) {
             return Err(format!("it has {} bytes, and the limit is {max}", media.size.unwrap_or_default()));
         }
-        let fetched = tokio::time::timeout(FETCH_WITHIN, channel.fetch(media, max)).await;
+        if !self.are_wanted().await {
+            return Err("its message was taken back".to_owned());
+        }
+        let begun = tokio::time::Instant::now();
+        let fetched = tokio::time::timeout(self.fetch_left, channel.fetch(media, max)).await;
+        self.fetch_left = self.fetch_left.saturating_sub(begun.elapsed());
         let content = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.reason)?;
-        let name = file_name(self.incoming, number, media);
-        let (workspaces, session) = (Arc::clone(&self.arrival.at_work.workspaces), session.clone());
+        let name = file_name(self.message_id, number, media);
+        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.session.clone());
         let saving = tokio::task::spawn_blocking(move || {
             let workspace = workspaces.workspace(&session).map_err(|reason| {
                 // It may name files and agents.
@@ -188,11 +213,20 @@ impl<'a> Files<'a> {
                 "it cannot be saved at present".to_owned()
             })?;
             let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
-            let (upload, _) = uploads.save(&name, &content).map_err(|error| error.to_string())?;
+            let upload = uploads.save_once(&name, &content).map_err(|error| error.to_string())?;
             Ok::<_, String>(upload.path)
         });
-        saving.await.unwrap_or_else(|_| Err("it cannot be saved".to_owned()))
+        let saved = tokio::time::timeout(SAVE_WITHIN, saving).await;
+        let saved = saved.map_err(|_| "saving it took too long".to_owned())?;
+        let path = saved.unwrap_or_else(|_| Err("it cannot be saved".to_owned()))?;
+        self.saved.extend(path.rsplit('/').next().map(str::to_owned));
+        Ok(path)
     }
+}
+
+/// Returns true if speech can name an account: a short name occurs in any text.
+pub(super) fn can_be_spoken(name: &str) -> bool {
+    letters(name).chars().count() >= MIN_SPOKEN_NAME
 }
 
 /// The lines about a voice note: what is said is what the sender says.
@@ -231,15 +265,12 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_READ_BYTES)]
 }
 
-/// Returns true if speech names an account: by whole words that make its name, however that is written.
-fn is_spoken(said: &str, account: &Identity) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let name = letters(&account.name);
-    if name.chars().count() < MIN_SPOKEN_NAME {
+/// Returns true if speech has the name of an account: by whole words that make it, however that is written.
+fn is_spoken(said: &str, name: &str) -> bool {
+    if !can_be_spoken(name) {
         return false;
     }
+    let name = letters(name);
     let words: Vec<String> = said.split_whitespace().map(letters).collect();
     (0..words.len()).any(|first| {
         let mut rest = name.as_str();
@@ -253,6 +284,10 @@ fn is_spoken(said: &str, account: &Identity) -> bool {
     })
 }
 
+fn letters(text: &str) -> String {
+    text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 fn kind_name(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "picture",
@@ -264,7 +299,7 @@ fn kind_name(kind: MediaKind) -> &'static str {
 }
 
 /// A name of the file that says where it comes from; the sender's own name for it is text of anybody.
-fn file_name(incoming: &Incoming, number: usize, media: &Media) -> String {
+fn file_name(message_id: &str, number: usize, media: &Media) -> String {
     let own = media.name.as_deref().unwrap_or_default();
     let plain: String = own
         .chars()
@@ -276,7 +311,7 @@ fn file_name(incoming: &Incoming, number: usize, media: &Media) -> String {
         start += 1;
     }
     let plain = plain[start..].trim_start_matches('.');
-    let message: String = incoming.message_id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+    let message: String = message_id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     if plain.is_empty() {
         let ending = match media.kind {
             MediaKind::Image => "jpg",
@@ -292,18 +327,15 @@ fn file_name(incoming: &Incoming, number: usize, media: &Media) -> String {
 
 #[cfg(test)]
 mod tests {
-    use toolkit_channel::{Conversation, Sender};
-
     use super::*;
 
     #[test]
     fn speech_names_an_account_however_that_is_written() {
-        let account = |name: &str| Identity { id: "1".to_owned(), name: name.to_owned() };
-        assert!(is_spoken("Hey, Family Bot! What is for dinner?", &account("@family_bot")));
-        assert!(is_spoken("familybot, hello", &account("@family_bot")));
-        assert!(!is_spoken("The family is at home.", &account("@family_bot")));
-        assert!(!is_spoken("A robot, both of them", &account("@bot")), "a part of a word is no name");
-        assert!(!is_spoken("it is so", &account("@it")), "a short name occurs in any text");
+        assert!(is_spoken("Hey, Family Bot! What is for dinner?", "@family_bot"));
+        assert!(is_spoken("familybot, hello", "@family_bot"));
+        assert!(!is_spoken("The family is at home.", "@family_bot"));
+        assert!(!is_spoken("A robot, both of them", "@bot"), "a part of a word is no name");
+        assert!(!is_spoken("it is so", "@it"), "a short name occurs in any text");
     }
 
     #[test]
@@ -317,8 +349,6 @@ mod tests {
 
     #[test]
     fn a_file_has_a_plain_name() {
-        let sender = Sender { id: "1".to_owned(), name: "Ada".to_owned(), is_bot: false };
-        let incoming = Incoming::text("77", Conversation::direct("1"), sender, "");
         let name = |own: Option<&str>| {
             let media = Media {
                 kind: MediaKind::Document,
@@ -327,7 +357,7 @@ mod tests {
                 media_type: None,
                 size: None,
             };
-            file_name(&incoming, 0, &media)
+            file_name("77", 0, &media)
         };
         assert_eq!(name(None), "77-1.bin");
         assert_eq!(name(Some("report 1.pdf")), "77-report-1.pdf");

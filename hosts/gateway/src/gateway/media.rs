@@ -15,7 +15,7 @@ use crate::AgentError;
 use crate::channels::{MediaOf, Reading, ReadsMedia};
 use crate::session_tools::caller_outside_of_runs;
 
-/// The longest time to read a file: what others say waits for it.
+/// The longest time to read a file: later messages of the session wait for it.
 const READ_WITHIN: Duration = Duration::from_mins(2);
 /// The longest reason that is told, in characters.
 const MAX_REASON: usize = 200;

@@ -21,7 +21,7 @@ const MAX_HELD: i64 = 32 * 24 * 60 * 60 * 1_000;
 
 impl Store {
     /// Begins the next run: with the message that has waited longest of those whose session has no run in flight, and is not of a blocked
-    /// person. The person with the fewest runs in flight comes first, so that nobody waits behind all that another has sent. `None` if there is
+    /// person. One whose files are still to be read waits, and what was written after it in its session. The person with the fewest runs in flight comes first, so that nobody waits behind all that another has sent. `None` if there is
     /// none, or if `max_running` runs have a slot.
     ///
     /// A run that would pass a budget ends at once as failed, with the refusal as its reason and answer, and the next one begins. The result of
@@ -121,6 +121,8 @@ fn next_message() -> String {
         WHERE inbox.state = 'queued' AND (inbox.held_until IS NULL OR inbox.held_until <= ?1 OR inbox.held_until > ?1 + {MAX_HELD})
             AND inbox.session NOT IN ({BLOCKED})
             AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM inbox AS unread INDEXED BY inbox_unread
+                WHERE unread.session = inbox.session AND unread.state = 'queued' AND unread.unread IS NOT NULL AND unread.id <= inbox.id)
         ORDER BY coalesce((SELECT runs FROM busy WHERE busy.person IS sessions.person), 0), inbox.id LIMIT 1"
     )
 }
@@ -134,7 +136,9 @@ mod tests {
     /// The steps of SQLite that it takes to find the next message among so many that wait, each in a session of its own.
     fn steps(waiting: u32, ended: u32) -> i32 {
         let sql = Connection::open_in_memory().unwrap();
-        sql.execute_batch(include_str!("format_1.sql")).unwrap();
+        for step in super::super::migrations::ALL {
+            sql.execute_batch(step).unwrap();
+        }
         for number in 0..waiting + ended {
             let (key, is_ended) = (format!("agent:main:person:{number}"), number < ended);
             sql.execute(

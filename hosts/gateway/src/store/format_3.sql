@@ -48,3 +48,12 @@ ALTER TABLE sessions ADD COLUMN begins_anew INTEGER NOT NULL DEFAULT 0 CHECK (be
 
 -- 1 if the message was taken back while a run had it whose transcript did not hold it yet: it does not wait again once that run ends.
 ALTER TABLE inbox ADD COLUMN is_withdrawn INTEGER NOT NULL DEFAULT 0 CHECK (is_withdrawn IN (0, 1));
+
+-- The files of a message that are still to be fetched and read, and all that its text is made of: until that is done no run begins with it, nor
+-- with a later message of its session.
+ALTER TABLE inbox ADD COLUMN unread TEXT;
+
+-- 0 as long as it is not known whether a message in a group is for the agent: nobody is told of it.
+ALTER TABLE inbox ADD COLUMN is_addressed INTEGER NOT NULL DEFAULT 1 CHECK (is_addressed IN (0, 1));
+
+CREATE INDEX inbox_unread ON inbox (session, id) WHERE state = 'queued' AND unread IS NOT NULL;

@@ -16,6 +16,8 @@ use crate::{SessionKey, fail_points};
 
 /// The longest body of a message, in bytes of its JSON.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// The most messages of a session of which it is not known whether they are for the agent; more are dropped.
+const MAX_UNADDRESSED: u32 = 20;
 /// The longest name of a source, and the longest id in it, in bytes.
 const MAX_ID_BYTES: usize = 512;
 
@@ -59,6 +61,8 @@ pub struct NewMessage {
     sender: Option<String>,
     kind: MessageKind,
     body: Value,
+    unread: Option<Value>,
+    is_addressed: bool,
     reply_to: Option<Target>,
     job: Option<String>,
 }
@@ -80,6 +84,8 @@ impl NewMessage {
             sender: None,
             kind: MessageKind::Message,
             body,
+            unread: None,
+            is_addressed: true,
             reply_to: None,
             job: None,
         }
@@ -122,6 +128,20 @@ impl NewMessage {
     #[must_use]
     pub fn with_reply_to(mut self, target: Target) -> Self {
         self.reply_to = Some(target);
+        self
+    }
+
+    /// Says that it has files which are still to be read: it waits until its text [is whole](Store::complete).
+    #[must_use]
+    pub(crate) fn with_unread(mut self, unread: Value) -> Self {
+        self.unread = Some(unread);
+        self
+    }
+
+    /// Says that its files have to show whether it is for the agent: until then nobody is told of it.
+    #[must_use]
+    pub(crate) fn unaddressed(mut self) -> Self {
+        self.is_addressed = false;
         self
     }
 
@@ -278,24 +298,19 @@ impl Store {
     /// Returns the messages that wait in a session, in order.
     pub async fn queued(&self, session: SessionKey) -> Result<Vec<Message>, StoreError> {
         self.read(move |connection| {
-            select(connection, "session = ?1 AND state = 'queued' ORDER BY id", params![session])
+            let waiting = "session = ?1 AND state = 'queued' AND is_addressed = 1 ORDER BY id";
+            select(connection, waiting, params![session])
         })
         .await
     }
 }
 
 impl Store {
-    /// Returns the limit of messages of people that wait in a session, if so many do.
-    pub(crate) async fn full_queue(&self, session: &SessionKey) -> Result<Option<u32>, StoreError> {
-        let (session, limit) = (session.clone(), self.0.options.max_queued);
-        self.read(move |connection| Ok((queued(connection, &session)? >= limit).then_some(limit))).await
-    }
-
     /// Takes back the messages of people that wait in a session, and those that were to reach its run and have not: they do not wait again
     /// once it ends. Results of sub-agents and fires of jobs stay. Returns how many there are.
     pub(crate) async fn withdraw(&self, session: SessionKey) -> Result<usize, StoreError> {
         self.write(move |writing| {
-            let waiting = "session = ?1 AND state = 'queued' AND kind = 'message' ORDER BY id";
+            let waiting = "session = ?1 AND state = 'queued' AND kind = 'message' AND is_addressed = 1 ORDER BY id";
             let waiting = select(writing.sql, waiting, params![session])?;
             for message in &waiting {
                 cancel(writing, message)?;
@@ -330,16 +345,13 @@ pub(super) fn accept(
     max_queued: u32,
 ) -> Result<Acceptance, Fault> {
     let body = message.body.to_string();
+    let unread = message.unread.as_ref().map(Value::to_string);
     let too_long = [(&message.source, "source"), (&message.external_id, "external id")];
     if let Some((_, name)) = too_long.into_iter().find(|(text, _)| text.len() > MAX_ID_BYTES) {
         return Err(Fault::Refused(format!("the {name} of a message is longer than {MAX_ID_BYTES} bytes")));
     }
-    if body.len() > MAX_BODY_BYTES {
-        return Err(Fault::Refused(format!(
-            "the message has {} bytes as JSON, and the limit is {MAX_BODY_BYTES}; upload large content as a file, and name it",
-            body.len()
-        )));
-    }
+    check_length(&body)?;
+    unread.as_deref().map_or(Ok(()), check_length)?;
     let read_on = || match &message.offset {
         Some(offset) => set_offset(writing, &message.source, offset),
         None => Ok(()),
@@ -355,19 +367,20 @@ pub(super) fn accept(
         read_on()?;
         return Ok(known);
     }
-    if message.kind == MessageKind::Message && queued(writing.sql, &message.session)? >= max_queued {
-        return Ok(Acceptance::QueueFull { limit: max_queued });
+    let limit = if message.is_addressed { max_queued } else { MAX_UNADDRESSED };
+    if message.kind == MessageKind::Message
+        && queued(writing.sql, &message.session, message.is_addressed)? >= limit
+    {
+        return Ok(Acceptance::QueueFull { limit });
     }
     read_on()?;
     sessions::ensure(writing, &message.session, message.person.as_deref(), None)?;
-    sessions::touch(writing, message.session.as_str())?;
-    sessions::count_message(writing, &message.session)?;
     let reply_to = message.reply_to.as_ref().map(serde_json::to_string).transpose()?;
     writing
         .sql
         .prepare_cached(
-            "INSERT INTO inbox (source, external_id, session, sender, kind, body, reply_to, job, state, accepted_at, changed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9)",
+            "INSERT INTO inbox (source, external_id, session, sender, kind, body, reply_to, job, unread, is_addressed, state, accepted_at, changed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11, 'queued', ?9, ?9)",
         )?
         .execute(params![
             message.source,
@@ -378,18 +391,49 @@ pub(super) fn accept(
             body,
             reply_to,
             message.job,
-            writing.now
+            writing.now,
+            unread,
+            message.is_addressed
         ])?;
     let id = MessageId(writing.sql.last_insert_rowid());
-    let data = json!({ "message": id, "kind": message.kind, "sender": message.sender });
-    events::write(writing, message.session.as_str(), "message.accepted", &data)?;
+    if message.is_addressed {
+        told(writing, &message.session, id, message.kind, message.sender.as_deref())?;
+    } else {
+        events::write(writing, message.session.as_str(), "message.received", &json!({ "message": id }))?;
+    }
     Ok(Acceptance::Accepted { id })
 }
 
+/// Counts a message, and tells of it, as part of a command.
+pub(super) fn told(
+    writing: &Writing<'_>,
+    session: &SessionKey,
+    id: MessageId,
+    kind: MessageKind,
+    sender: Option<&str>,
+) -> Result<(), Fault> {
+    sessions::touch(writing, session.as_str())?;
+    sessions::count_message(writing, session)?;
+    let data = json!({ "message": id, "kind": kind, "sender": sender });
+    events::write(writing, session.as_str(), "message.accepted", &data)
+}
+
+/// Refuses content that has too many bytes of JSON.
+pub(super) fn check_length(body: &str) -> Result<(), Fault> {
+    if body.len() > MAX_BODY_BYTES {
+        let bytes = body.len();
+        return Err(Fault::Refused(format!(
+            "the message has {bytes} bytes as JSON, and the limit is {MAX_BODY_BYTES}; upload large content as a file, and name it"
+        )));
+    }
+    Ok(())
+}
+
 /// Counts the messages of people that wait in a session.
-fn queued(connection: &Connection, session: &SessionKey) -> Result<u32, Fault> {
-    let sql = "SELECT count(*) FROM inbox WHERE session = ?1 AND state = 'queued' AND kind = 'message'";
-    Ok(connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
+fn queued(connection: &Connection, session: &SessionKey, is_addressed: bool) -> Result<u32, Fault> {
+    let sql = "SELECT count(*) FROM inbox
+        WHERE session = ?1 AND state = 'queued' AND kind = 'message' AND is_addressed = ?2";
+    Ok(connection.prepare_cached(sql)?.query_row(params![session, is_addressed], |row| row.get(0))?)
 }
 
 /// Takes a message back that waits, as part of a command.

@@ -177,7 +177,7 @@ impl Store {
                 .sql
                 .prepare_cached(
                     "UPDATE inbox SET state = 'claimed', run = ?1, changed_at = ?3
-                     WHERE id = ?2 AND state = 'queued' AND kind = 'message'
+                     WHERE id = ?2 AND state = 'queued' AND kind = 'message' AND unread IS NULL
                        AND session = (SELECT session FROM runs WHERE id = ?1 AND ended_at IS NULL)
                        AND sender IS (SELECT first.sender FROM runs JOIN inbox AS first ON first.id = runs.message WHERE runs.id = ?1)
                        AND NOT EXISTS (

@@ -138,12 +138,12 @@ pub enum SessionStatus {
 named!(SessionStatus { Active = "active", Waiting = "waiting", Idle = "idle", Archived = "archived" });
 
 const COLUMNS: &str = "key, person, parent, label, transcript, created_at, active_at, archived_at,
-    (SELECT count(*) FROM inbox WHERE inbox.session = key AND inbox.state = 'queued'),
+    (SELECT count(*) FROM inbox WHERE inbox.session = key AND inbox.state = 'queued' AND inbox.is_addressed = 1),
     EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL),
     CASE WHEN archived_at IS NOT NULL THEN 'archived'
          WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL AND runs.state = 'running') THEN 'active'
          WHEN EXISTS (SELECT 1 FROM runs WHERE runs.session = key AND runs.ended_at IS NULL) THEN 'waiting'
-         WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued') THEN 'waiting'
+         WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = key AND inbox.state = 'queued' AND inbox.is_addressed = 1) THEN 'waiting'
          ELSE 'idle' END AS status,
     coalesce(model, (SELECT model FROM jobs WHERE jobs.session = key AND model IS NOT NULL LIMIT 1)),
     messages, thinking, run_timeout,

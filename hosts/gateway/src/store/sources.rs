@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension as _, params};
 use serde_json::{Value, json};
 
 use super::damage::Fault;
-use super::inbox::{self, set_offset};
+use super::inbox::set_offset;
 use super::origin::Origin;
 use super::outbox::{self, Delivery, NewDelivery};
 use super::target::Target;
@@ -18,12 +18,6 @@ use crate::SessionKey;
 const MAX_MOVES: usize = 16;
 
 impl Store {
-    /// Returns true if a message of a source was stored before.
-    pub(crate) async fn is_known(&self, source: &str, external_id: &str) -> Result<bool, StoreError> {
-        let (source, external_id) = (source.to_owned(), external_id.to_owned());
-        self.read(move |connection| Ok(inbox::known(connection, &source, &external_id)?.is_some())).await
-    }
-
     /// Answers a message of a source in the name of the gateway, once, and notes how far the source was read.
     pub(crate) async fn reply_to_source(
         &self,

@@ -1,7 +1,7 @@
 //! The directory on Unix, below a handle.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -113,6 +113,29 @@ impl Uploads {
             }
         }
         Err(UploadError::Full(format!("{MAX_OF_NAME} files have this name already")))
+    }
+
+    /// Stores a file as [`save`](Self::save) does, unless one with its name and its content is there, such as of a try that was interrupted.
+    pub(crate) fn save_once(&self, name: &str, content: &[u8]) -> Result<Upload, UploadError> {
+        check_name(name)?;
+        if let Some(upload) = self.upload(name)?
+            && upload.bytes == content.len() as u64
+            && self.has_content(name, content)?
+        {
+            return Ok(upload);
+        }
+        self.save(name, content).map(|(upload, _)| upload)
+    }
+
+    fn has_content(&self, name: &str, content: &[u8]) -> Result<bool, UploadError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
+        if !file.metadata()?.is_file() {
+            return Ok(false);
+        }
+        let mut found = Vec::new();
+        file.take(content.len() as u64 + 1).read_to_end(&mut found)?;
+        Ok(found == content)
     }
 
     /// Makes a file that is not whole yet and has the room of its content, if there is so much.
@@ -229,6 +252,18 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_file_that_is_saved_again_is_there_once() {
+        let workspace = tempfile::tempdir().expect("a temporary directory");
+        let uploads = Uploads::open(workspace.path()).expect("opened");
+        let save =
+            |name: &str, content: &str| uploads.save_once(name, content.as_bytes()).expect("saved").name;
+        let saved = [save("a", "one"), save("a", "one"), save("a", "two"), save("a", "on")];
+        assert_eq!(saved, ["a", "a", "a-2", "a-3"]);
+        symlink(workspace.path().join("uploads/a"), workspace.path().join("uploads/link")).expect("linked");
+        assert_eq!(save("link", "one"), "link-2", "a link is no file");
+    }
 
     #[test]
     fn files_get_numbers_where_their_names_are_taken() {

@@ -73,6 +73,16 @@ impl Chat {
         answer
     }
 
+    /// Waits until an answer is as it should be.
+    async fn becomes(&self, path: &str, is_so: impl Fn(&Value) -> bool) {
+        in_time(async {
+            while !is_so(&self.get(path).await) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await;
+    }
+
     /// Lets a sender in as this, such as `{ "owner": true }`.
     async fn let_in(&self, sender: &str, mut becomes: Value) {
         self.platform.say(sender, "hello");

@@ -28,7 +28,7 @@ fn each_call_over_http_has_its_answer_when_the_host_is_told_to_end() {
         let lasting = hosts::call(1, "exec", &lasting).to_string();
         let calls: Vec<TcpStream> =
             sessions.iter().map(|session| server.send("POST", Some(session), &lasting)).collect();
-        // What the host has not read when the signal comes is no call yet, and has no answer.
+        // A request that the host has not read when the signal comes is no call yet, and has no answer.
         server.reads_all();
         server.host.becomes("a call runs", |_| begun(&place));
         server.host.signal(signal);

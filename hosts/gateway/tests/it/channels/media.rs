@@ -1,12 +1,14 @@
 //! Voice notes and pictures: what they say reaches the agent, and nothing is read that is not for it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::json;
 use toolkit_channel::{Conversation, ConversationKind, Incoming, Media, MediaKind};
 use toolkit_loopback::{Answer, Loopback};
 
 use super::Chat;
+use crate::agents::in_time;
 
 /// Transcribes any sound as this text, and describes any picture.
 async fn provider(said: &'static str) -> Loopback {
@@ -99,10 +101,10 @@ async fn a_voice_note_in_a_group_addresses_the_account_by_its_name() {
 
     let unnamed = provider("Hello everybody").await;
     let chat = chat(&unnamed, &[group]).await;
-    say(&chat, MediaKind::Voice);
     say(&chat, MediaKind::Image);
-    chat.platform.is_read(&chat.gateway).await;
-    assert_eq!(chat.get("/v1/sessions?kind=group").await["sessions"], json!([]));
+    say(&chat, MediaKind::Voice);
+    chat.platform.asked_for_files(1).await;
+    chat.becomes("/v1/sessions?kind=group", |sessions| sessions["sessions"] == json!([])).await;
     assert_eq!(chat.platform.fetched(), 1, "a picture for nobody is not fetched");
     let asked: Vec<String> = unnamed.requests().into_iter().map(|request| request.path).collect();
     assert_eq!(asked, ["/v1/audio/transcriptions"]);
@@ -125,6 +127,73 @@ async fn media_that_cannot_be_read_still_arrive() {
     let described =
         provider.requests().iter().filter(|request| request.path.ends_with("completions")).count();
     assert_eq!(described, 0, "a rule that denies counts");
+    clean(&chat);
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_waits_for_a_file_that_is_slow() {
+    let provider = provider("Buy milk.").await;
+    let chat = chat(&provider, &[]).await;
+    chat.let_in("8", json!({ "name": "bob", "role": "user" })).await;
+    chat.platform.hold_files(true);
+    chat.platform.message(Conversation::direct("7"), "7", "", with(MediaKind::Voice));
+    chat.platform.say("7", "and eggs");
+    chat.platform.say("8", "hello");
+    assert_eq!(chat.platform.next("direct/8").await, "heard: hello");
+    chat.platform.say("7", "/status");
+    assert!(chat.platform.next("direct/7").await.starts_with("Nothing runs. 2 messages wait."));
+    chat.platform.asked_for_files(1).await;
+
+    let chat = chat.restart().await;
+    chat.platform.asked_for_files(2).await;
+    chat.platform.hold_files(false);
+    let first = chat.platform.next("direct/7").await;
+    assert!(first.contains("Buy milk."), "what was written first is answered first: {first}");
+    assert_eq!(chat.platform.next("direct/7").await, "heard: and eggs");
+    clean(&chat);
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_is_taken_back_leaves_no_file() {
+    let provider = provider("Buy milk.").await;
+    let chat = chat(&provider, &[]).await;
+    chat.platform.hold_files(true);
+    chat.platform.message(Conversation::direct("7"), "7", "look", with(MediaKind::Document));
+    chat.platform.asked_for_files(1).await;
+    chat.platform.say("7", "/stop");
+    assert_eq!(chat.platform.next("direct/7").await, "1 waiting messages are taken back.");
+    chat.platform.hold_files(false);
+    chat.platform.say("7", "hello");
+    assert_eq!(chat.platform.next("direct/7").await, "heard: hello");
+    // A file that stays would be there by now on most machines; one that is removed late changes nothing.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    in_time(async {
+        while std::fs::read_dir(uploads(&chat, "ada")).is_ok_and(|mut files| files.next().is_some()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    clean(&chat);
+    chat.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_who_is_blocked_while_a_file_is_fetched_holds_nobody_up() {
+    let provider = provider("Buy milk.").await;
+    let chat = chat(&provider, &["gateway.groups={ 'post:g': { mention: false } }"]).await;
+    chat.let_in("8", json!({ "name": "bob", "role": "user" })).await;
+    chat.platform.hold_files(true);
+    let group = || Conversation::new(ConversationKind::Group, "g");
+    chat.platform.message(group(), "7", "look", with(MediaKind::Document));
+    chat.platform.asked_for_files(1).await;
+    chat.platform.say_in("g", "8", "hello", |_| {});
+    chat.platform.is_read(&chat.gateway).await;
+    assert_eq!(chat.post("/v1/people/ada/block", json!({})).await.0, 200);
+    chat.platform.hold_files(false);
+    assert_eq!(chat.platform.next("group/g").await, "heard: bob: hello");
+    assert_eq!(chat.platform.left("group/g"), Vec::<String>::new());
     clean(&chat);
     chat.stop().await;
 }

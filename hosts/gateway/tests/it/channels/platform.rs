@@ -43,6 +43,8 @@ struct State {
     all_sent: usize,
     acknowledged: Vec<(String, String)>,
     fetched: usize,
+    /// No file is handed over.
+    holds_files: bool,
     /// The first part is refused because of its markup.
     refuses_markup: bool,
     /// How often the account was made anew.
@@ -114,10 +116,6 @@ impl Platform {
         self.0.changed.notify_waiters();
     }
 
-    pub(super) fn failures_left(&self) -> u32 {
-        self.0.state.lock().unwrap().failures
-    }
-
     /// Makes the account anew, with another id: events and messages are counted from one again.
     pub(super) fn make_anew(&self) {
         let mut state = self.0.state.lock().unwrap();
@@ -183,6 +181,27 @@ impl Platform {
         self.0.state.lock().unwrap().all_sent
     }
 
+    /// Hands over no file, or all again.
+    pub(super) fn hold_files(&self, holds: bool) {
+        self.0.state.lock().unwrap().holds_files = holds;
+        self.0.changed.notify_waiters();
+    }
+
+    /// Waits until so many files were asked for.
+    pub(super) async fn asked_for_files(&self, count: usize) {
+        in_time(async {
+            loop {
+                let changed = self.0.changed.notified();
+                if self.fetched() >= count {
+                    return;
+                }
+                changed.await;
+            }
+        })
+        .await;
+    }
+
+    /// How many files were asked for.
     pub(super) fn fetched(&self) -> usize {
         self.0.state.lock().unwrap().fetched
     }
@@ -269,6 +288,14 @@ impl Channel for Platform {
     fn fetch<'a>(&'a self, media: &'a Media, _: u64) -> Future<'a, Result<Bytes, ReceiveError>> {
         Box::pin(async {
             self.0.state.lock().unwrap().fetched += 1;
+            self.0.changed.notify_waiters();
+            loop {
+                let changed = self.0.changed.notified();
+                if !self.0.state.lock().unwrap().holds_files {
+                    break;
+                }
+                changed.await;
+            }
             Ok(match media.kind {
                 MediaKind::Voice => Bytes::from_static(b"OggS and speech"),
                 MediaKind::Image => Bytes::from_static(PNG),

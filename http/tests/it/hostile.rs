@@ -24,7 +24,7 @@ async fn fetched(steps: Vec<Step>, limits: Limits) -> Result<Response, FetchErro
 
 async fn fault(steps: Vec<Step>) -> FetchError {
     // Whatever the server does, the limits of `short` end it.
-    let fetched = tokio::time::timeout(Duration::from_secs(60), fetched(steps, short())).await;
+    let fetched = tokio::time::timeout(Duration::from_mins(1), fetched(steps, short())).await;
     match fetched.expect("the total time is limited") {
         Err(error) => error,
         Ok(response) => panic!("it was taken: {response:?}"),

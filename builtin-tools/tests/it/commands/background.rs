@@ -48,7 +48,7 @@ async fn a_command_goes_to_the_background_and_is_looked_after() {
         house.call("process", json!({ "action": "output", "task_id": id, "offset": 2, "limit": 1 })).await;
     assert!(line.text().starts_with("two\n[lines 2 to 2 of 2;"), "{}", line.text());
     // The event follows the end that was polled, in a task of its own.
-    let ended = timeout(Duration::from_secs(60), async {
+    let ended = timeout(Duration::from_mins(1), async {
         while let Some(event) = events.next().await {
             if matches!(&event.event, Event::Ended { task_id, title, .. } if *task_id == id && title.contains("exit code 0")) {
                 return true;
@@ -169,7 +169,7 @@ async fn a_terminal_is_typed_to() {
     house.until_told(&id, written.text(), "hello ada").await;
     let pressed = house.call("process", json!({ "action": "keys", "task_id": id, "data": "C-c" })).await;
     assert!(!pressed.is_error(), "{}", pressed.text());
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     let mut text = pressed.text();
     while !text.contains("SIGINT") && !text.contains("exit code 130") {
         assert!(Instant::now() < until, "{text}");

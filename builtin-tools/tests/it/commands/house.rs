@@ -167,7 +167,7 @@ impl House {
 
     /// Polls a job until a text was told; `seen` is what was told before. Returns all that was told.
     pub(crate) async fn until_told(&self, task: &str, mut seen: String, text: &str) -> String {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         // The polls of a job that has ended do not wait.
         for _ in 0..100 {
             if seen.contains(text) || Instant::now() > until {

@@ -26,7 +26,7 @@ async fn a_command_that_writes_more_than_is_kept_is_ended_and_the_result_says_so
     let result = house.exec("touch a; (until [ -e go ]; do sleep 0.02; done; yes) & :").await;
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
     std::fs::write(house.path("go"), "").unwrap();
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     let mut text = String::new();
     while !text.contains("were stopped") && Instant::now() < until {
         // A job without processes is reported at once, even before its clean-up is over.

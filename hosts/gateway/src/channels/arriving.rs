@@ -130,9 +130,8 @@ async fn known(arrival: &Arrival<'_>, incoming: Incoming, person: PersonRecord) 
     }
     let command = Command::parse(&incoming);
     match (key, command) {
-        // It is written, and names nobody.
-        (_, Some(_)) if needs_name.is_some() => arrival.skip().await,
-        (Err(_), _) if needs_name.is_some() => arrival.skip().await,
+        // A command is written, and names nobody.
+        (_, Some(_)) | (Err(_), _) if needs_name.is_some() => arrival.skip().await,
         (Err(_), _) => {
             let text = "This conversation cannot be served.";
             arrival.reply(&incoming.external_id, conversation, text).await

@@ -38,14 +38,7 @@ struct Heard {
 pub(super) struct Files<'a> {
     store: &'a Store,
     at_work: &'a AtWork,
-    /// The account that has them; `None` if it is configured no more.
-    account: Option<&'a Account>,
-    session: &'a SessionRecord,
-    target: &'a Target,
-    sender: &'a str,
-    id: MessageId,
-    message_id: &'a str,
-    media: &'a [Media],
+    of: FilesOf<'a>,
     /// The time that is left to fetch.
     fetch_left: Duration,
     /// The time that is left to read.
@@ -58,6 +51,7 @@ pub(super) struct Files<'a> {
 
 /// The message that has the files, and the session that it is for.
 pub(super) struct FilesOf<'a> {
+    /// The account that has them; `None` if it is configured no more.
     pub(super) account: Option<&'a Account>,
     pub(super) session: &'a SessionRecord,
     pub(super) target: &'a Target,
@@ -69,28 +63,14 @@ pub(super) struct FilesOf<'a> {
 
 impl<'a> Files<'a> {
     pub(super) fn new(store: &'a Store, at_work: &'a AtWork, of: FilesOf<'a>) -> Self {
-        let FilesOf { account, session, target, sender, id, message_id, media } = of;
-        Self {
-            store,
-            at_work,
-            account,
-            session,
-            target,
-            sender,
-            id,
-            message_id,
-            media,
-            fetch_left: FETCH_WITHIN,
-            left: READ_WITHIN,
-            heard: Vec::new(),
-            saved: Vec::new(),
-        }
+        let (heard, saved) = (Vec::new(), Vec::new());
+        Self { store, at_work, of, fetch_left: FETCH_WITHIN, left: READ_WITHIN, heard, saved }
     }
 
     /// Returns true as long as the message waits: nothing is fetched or read for one that was taken back, or whose sender is blocked.
     async fn are_wanted(&self) -> bool {
         // Where the store cannot be read, its next step shows it.
-        self.store.is_to_be_read(self.id).await.unwrap_or(true)
+        self.store.is_to_be_read(self.of.id).await.unwrap_or(true)
     }
 
     /// Listens to the voice notes, and returns true if one says this name of the account.
@@ -101,7 +81,7 @@ impl<'a> Files<'a> {
     }
 
     async fn listen(&mut self) {
-        for (number, media) in self.media.iter().enumerate().take(MAX_FILES) {
+        for (number, media) in self.of.media.iter().enumerate().take(MAX_FILES) {
             let is_heard = self.heard.iter().any(|(heard, _)| *heard == number);
             if media.kind != MediaKind::Voice || is_heard {
                 continue;
@@ -123,13 +103,13 @@ impl<'a> Files<'a> {
     ) -> Result<Option<String>, String> {
         if self.left.is_zero()
             || !self.are_wanted().await
-            || !self.at_work.reads.count(self.sender, now(self.store))
+            || !self.at_work.reads.count(self.of.sender, now(self.store))
         {
             return Ok(None);
         }
         let begun = tokio::time::Instant::now();
         let _typing = self.typing();
-        let of = MediaOf { session: self.session, target: self.target, sender: self.sender };
+        let of = MediaOf { session: self.of.session, target: self.of.target, sender: self.of.sender };
         let read = tokio::time::timeout(self.left, by(&*self.at_work.readers, of, path)).await;
         self.left = self.left.saturating_sub(begun.elapsed());
         read.unwrap_or_else(|_| Err("it took too long".to_owned()))
@@ -137,8 +117,8 @@ impl<'a> Files<'a> {
 
     /// Shows the sender that something happens with their message.
     fn typing(&self) -> Option<tokio::task::JoinHandle<()>> {
-        let account = Arc::clone(&self.account?.account);
-        let conversation: Conversation = self.target.conversation.parse().ok()?;
+        let account = Arc::clone(&self.of.account?.account);
+        let conversation: Conversation = self.of.target.conversation.parse().ok()?;
         Some(tokio::spawn(async move { account.typing(&conversation).await }))
     }
 
@@ -148,7 +128,7 @@ impl<'a> Files<'a> {
         if names.is_empty() {
             return;
         }
-        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.session.clone());
+        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.of.session.clone());
         let removing = tokio::task::spawn_blocking(move || {
             let workspace = workspaces.workspace(&session)?;
             let uploads = Uploads::open(&workspace).map_err(|error| error.to_string())?;
@@ -166,9 +146,9 @@ impl<'a> Files<'a> {
     pub(super) async fn lines(&mut self) -> Vec<String> {
         self.listen().await;
         let mut lines = Vec::new();
-        for (number, media) in self.media.iter().enumerate() {
+        for (number, media) in self.of.media.iter().enumerate() {
             if number == MAX_FILES {
-                let more = self.media.len() - MAX_FILES;
+                let more = self.of.media.len() - MAX_FILES;
                 lines.push(format!("[file: {more} more were not fetched]"));
                 break;
             }
@@ -191,7 +171,7 @@ impl<'a> Files<'a> {
     }
 
     async fn fetch(&mut self, number: usize, media: &Media) -> Fetched {
-        let Some(account) = self.account else { return Err("its account is not configured".to_owned()) };
+        let Some(account) = self.of.account else { return Err("its account is not configured".to_owned()) };
         let channel = &account.account;
         let max = channel.limits().media_in.min(MAX_FILE_BYTES as u64);
         if media.size.is_some_and(|size| size > max) {
@@ -204,8 +184,8 @@ impl<'a> Files<'a> {
         let fetched = tokio::time::timeout(self.fetch_left, channel.fetch(media, max)).await;
         self.fetch_left = self.fetch_left.saturating_sub(begun.elapsed());
         let content = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.reason)?;
-        let name = file_name(self.message_id, number, media);
-        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.session.clone());
+        let name = file_name(self.of.message_id, number, media);
+        let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.of.session.clone());
         let saving = tokio::task::spawn_blocking(move || {
             let workspace = workspaces.workspace(&session).map_err(|reason| {
                 // It may name files and agents.

@@ -39,7 +39,8 @@ impl Parts {
                 (incoming.is_forwarded, "[forwarded: somebody else wrote the following]"),
                 (incoming.is_edited, "[this replaces an earlier message]"),
             ];
-            let remarks = remarks.into_iter().filter_map(|(is_so, remark)| is_so.then(|| remark.to_owned()));
+            let remarks =
+                remarks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, remark)| remark.to_owned());
             lines.splice(0..0, remarks);
         }
         let (message_id, media) = (incoming.message_id.clone(), incoming.media.clone());

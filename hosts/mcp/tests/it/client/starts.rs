@@ -63,7 +63,7 @@ async fn slow_servers_come_later() {
     let slow = format!("while ! test -e ready; do sleep 0.05; done; exec {}", served().display());
     let host = Host::with(
         json!({"slow": shell(&slow), "served": command(served(), &[])}),
-        |options| options.start_within(Duration::from_secs(60)),
+        |options| options.start_within(Duration::from_mins(1)),
         |builder| builder.prepare_timeout(Duration::from_secs(10)),
     );
     let mut changes = host.toolkit.watch_tools();

@@ -125,6 +125,8 @@ struct Inner {
     undrained: Mutex<HashSet<RunId>>,
     /// Runs that gave up their slots, with what they wait for.
     waiting: Arc<Mutex<WaitingRuns>>,
+    /// Held while a message is given to a run under way.
+    steering: tokio::sync::Mutex<()>,
     /// How many runs of an ended process have no slot yet.
     recovering: AtomicUsize,
     /// The task that begins runs.
@@ -174,6 +176,7 @@ impl Sessions {
             at_work: Mutex::default(),
             undrained: Mutex::default(),
             waiting: Arc::default(),
+            steering: tokio::sync::Mutex::default(),
             recovering: AtomicUsize::new(0),
             dispatching: Mutex::default(),
             changed: Notify::new(),
@@ -251,11 +254,20 @@ impl Sessions {
         let Some(conversation) = self.0.conversations.get(session) else { return Ok(false) };
         let Some(run) = conversation.running() else { return Ok(false) };
         let Some(message) = self.0.store.message(id).await? else { return Ok(false) };
-        let Ok(request) = request(&message) else { return Ok(false) };
-        let is_steered = self.0.store.steer(&RunId::new(run.clone()), id).await? == SteerOutcome::Steered;
-        if is_steered {
+        if request(&message).is_err() {
+            return Ok(false);
+        }
+        // In the order in which they are given to the run, whoever does it.
+        let _turn = self.0.steering.lock().await;
+        let run = RunId::new(run);
+        let is_steered = self.0.store.steer(&run, id).await? == SteerOutcome::Steered;
+        if is_steered
+            && let Some(message) = self.0.store.message(id).await?
+            && let Ok(request) = request(&message)
+        {
             // Where it comes too late, the end of the run lets it wait again.
-            let _ = conversation.send(IncomingMessage::of(message.key(), request).only_steering_run(run));
+            let incoming = IncomingMessage::of(message.key(), request);
+            let _ = conversation.send(incoming.only_steering_run(run.as_str()));
         }
         Ok(is_steered)
     }

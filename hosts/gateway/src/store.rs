@@ -89,7 +89,7 @@ pub use sessions::{SessionFilter, SessionRecord, SessionStatus};
 pub use spawns::{NewSpawn, SpawnStored};
 pub use target::{LOCAL_CHANNEL, Target};
 pub use tokens::{NewToken, TokenRecord};
-pub(crate) use unread::UnreadMessage;
+pub(crate) use unread::{Unread, UnreadMessage};
 pub use waits::WaitCycle;
 
 use std::path::{Path, PathBuf};

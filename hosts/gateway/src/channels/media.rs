@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolkit_channel::{Account, Conversation, Media, MediaKind};
+use bytes::Bytes;
+use toolkit_channel::{Account, Channel, Conversation, Media, MediaKind, ReceiveError};
 
 use super::remarks::{is_line_end, unlike_a_remark};
 use super::{AtWork, MediaOf, Reading, ReadsMedia, now};
@@ -14,6 +15,8 @@ use crate::uploads::{MAX_FILE_BYTES, Uploads};
 
 /// The longest time to fetch all files of a message: later messages of its session wait for them.
 const FETCH_WITHIN: Duration = Duration::from_mins(2);
+/// The pauses before a file is fetched again.
+const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 /// The longest time to save a file.
 const SAVE_WITHIN: Duration = Duration::from_secs(30);
 /// The longest time to read all files of a message; what is left then arrives as files alone.
@@ -57,7 +60,6 @@ pub(super) struct FilesOf<'a> {
     pub(super) target: &'a Target,
     pub(super) sender: &'a str,
     pub(super) id: MessageId,
-    pub(super) message_id: &'a str,
     pub(super) media: &'a [Media],
 }
 
@@ -76,6 +78,12 @@ impl<'a> Files<'a> {
     /// Listens to the voice notes, and returns true if one says this name of the account.
     pub(super) async fn speak_of(&mut self, name: &str) -> bool {
         self.listen().await;
+        if self.heard.iter().any(|(_, heard)| heard.file.is_err() || heard.said.is_err()) {
+            tracing::warn!(
+                session = %self.of.session.key,
+                "a voice note in a group cannot be heard: it may have been for the agent"
+            );
+        }
         let mut said = self.heard.iter().filter_map(|(_, heard)| heard.said.as_ref().ok()?.as_deref());
         said.any(|said| is_spoken(said, name))
     }
@@ -181,10 +189,10 @@ impl<'a> Files<'a> {
             return Err("its message was taken back".to_owned());
         }
         let begun = tokio::time::Instant::now();
-        let fetched = tokio::time::timeout(self.fetch_left, channel.fetch(media, max)).await;
+        let fetched = tokio::time::timeout(self.fetch_left, fetch(&**channel, media, max)).await;
         self.fetch_left = self.fetch_left.saturating_sub(begun.elapsed());
         let content = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.reason)?;
-        let name = file_name(self.of.message_id, number, media);
+        let name = file_name(self.of.id, number, media);
         let (workspaces, session) = (Arc::clone(&self.at_work.workspaces), self.of.session.clone());
         let saving = tokio::task::spawn_blocking(move || {
             let workspace = workspaces.workspace(&session).map_err(|reason| {
@@ -202,6 +210,17 @@ impl<'a> Files<'a> {
         self.saved.extend(path.rsplit('/').next().map(str::to_owned));
         Ok(path)
     }
+}
+
+/// Fetches a file, in several tries: a platform may not be reached for a moment, such as after a start.
+async fn fetch(channel: &dyn Channel, media: &Media, max: u64) -> Result<Bytes, ReceiveError> {
+    for pause in RETRIES {
+        match channel.fetch(media, max).await {
+            Err(error) => tokio::time::sleep(error.retry_after.unwrap_or(pause).max(pause)).await,
+            fetched => return fetched,
+        }
+    }
+    channel.fetch(media, max).await
 }
 
 /// Returns true if speech can name an account: a short name occurs in any text.
@@ -278,8 +297,10 @@ fn kind_name(kind: MediaKind) -> &'static str {
     }
 }
 
-/// A name of the file that says where it comes from; the sender's own name for it is text of anybody.
-fn file_name(message_id: &str, number: usize, media: &Media) -> String {
+/// A name that no file of another message has, so that a file which is fetched again is found, and no other one is removed. The sender's own name for
+/// it is text of anybody.
+fn file_name(MessageId(id): MessageId, number: usize, media: &Media) -> String {
+    let place = number + 1;
     let own = media.name.as_deref().unwrap_or_default();
     let plain: String = own
         .chars()
@@ -291,7 +312,6 @@ fn file_name(message_id: &str, number: usize, media: &Media) -> String {
         start += 1;
     }
     let plain = plain[start..].trim_start_matches('.');
-    let message: String = message_id.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     if plain.is_empty() {
         let ending = match media.kind {
             MediaKind::Image => "jpg",
@@ -300,9 +320,9 @@ fn file_name(message_id: &str, number: usize, media: &Media) -> String {
             MediaKind::Video => "mp4",
             _ => "bin",
         };
-        return format!("{message}-{}.{ending}", number + 1);
+        return format!("{id}-{place}.{ending}");
     }
-    format!("{message}-{plain}")
+    format!("{id}-{place}-{plain}")
 }
 
 #[cfg(test)]
@@ -337,11 +357,11 @@ mod tests {
                 media_type: None,
                 size: None,
             };
-            file_name("77", 0, &media)
+            file_name(MessageId(77), 0, &media)
         };
         assert_eq!(name(None), "77-1.bin");
-        assert_eq!(name(Some("report 1.pdf")), "77-report-1.pdf");
-        assert_eq!(name(Some("../../etc/passwd")), "77-etc-passwd");
+        assert_eq!(name(Some("report 1.pdf")), "77-1-report-1.pdf");
+        assert_eq!(name(Some("../../etc/passwd")), "77-1-etc-passwd");
         assert_eq!(name(Some("...")), "77-1.bin");
         assert!(name(Some(&"ä".repeat(300))).len() <= 100);
     }

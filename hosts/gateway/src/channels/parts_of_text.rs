@@ -12,7 +12,6 @@ const MAX_TEXT_BYTES: usize = 256 << 10;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parts {
-    pub(super) message_id: String,
     pub(super) media: Vec<Media>,
     lines: Vec<String>,
     /// The member of the group who wrote it.
@@ -43,8 +42,7 @@ impl Parts {
                 remarks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, remark)| remark.to_owned());
             lines.splice(0..0, remarks);
         }
-        let (message_id, media) = (incoming.message_id.clone(), incoming.media.clone());
-        Self { message_id, media, lines, member, needs_name }
+        Self { media: incoming.media.clone(), lines, member, needs_name }
     }
 
     /// The text as long as no file was read; `None` if there is nothing at all.

@@ -14,7 +14,9 @@ use toolkit_channel::Account;
 use super::AtWork;
 use super::media::{Files, FilesOf};
 use super::parts_of_text::Parts;
-use crate::store::{Message, MessageId, Problem, SessionRecord, Store, StoreError, Target, UnreadMessage};
+use crate::store::{
+    Message, MessageId, Problem, SessionRecord, Store, StoreError, Target, Unread, UnreadMessage,
+};
 
 /// The most messages whose files are read at once.
 const MAX_AT_ONCE: usize = 16;
@@ -33,20 +35,6 @@ struct Reader {
     at_work: AtWork,
 }
 
-/// A message whose files are read now.
-struct InHand {
-    id: MessageId,
-    sender: Option<String>,
-    account: Option<(String, String)>,
-}
-
-impl InHand {
-    fn of(message: &Message) -> Self {
-        let account = message.reply_to.as_ref().map(|to| (to.channel.clone(), to.account.clone()));
-        Self { id: message.id, sender: message.sender.clone(), account }
-    }
-}
-
 /// Reads the files of all messages that wait for it, until it is stopped. What is not read then is read after the next start.
 pub(super) async fn read_all(
     store: Store,
@@ -57,32 +45,25 @@ pub(super) async fn read_all(
     let mut events = store.last_event();
     let reader = Reader { store, accounts, at_work };
     let mut tasks = JoinSet::new();
-    let mut in_hand: HashMap<Id, InHand> = HashMap::new();
+    let mut in_hand: HashMap<Id, Unread> = HashMap::new();
     loop {
         events.mark_unchanged();
-        let found = reader.store.unread().await;
+        let is_full = in_hand.len() >= MAX_AT_ONCE;
+        let found = if is_full { Ok(Vec::new()) } else { reader.store.unread().await };
         if let Err(error) = &found {
             tracing::error!(%error, "the store cannot be read for messages with files; it is tried again");
         }
         let has_failed = found.is_err();
         for unread in found.unwrap_or_default() {
-            let new = InHand::of(&unread.message);
-            let same = |is_same: fn(&InHand, &InHand) -> bool| {
-                in_hand.values().filter(|other| is_same(other, &new)).count()
-            };
-            if in_hand.len() < MAX_AT_ONCE
-                && same(|one, other| one.id == other.id) == 0
-                && same(|one, other| one.sender == other.sender) < MAX_OF_PERSON
-                && same(|one, other| one.account == other.account) < MAX_OF_ACCOUNT
-            {
-                in_hand.insert(tasks.spawn(read(reader.clone(), unread)).id(), new);
+            if has_room(&in_hand, &unread) {
+                in_hand.insert(tasks.spawn(read(reader.clone(), unread.id)).id(), unread);
             }
         }
         tokio::select! {
             Some(ended) = tasks.join_next_with_id() => {
                 in_hand.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
             }
-            changed = events.changed() => {
+            changed = events.changed(), if !is_full => {
                 if changed.is_err() {
                     return;
                 }
@@ -93,26 +74,48 @@ pub(super) async fn read_all(
     }
 }
 
+/// Returns true if one more message may be read now: it is not in hand, and neither its sender nor its account has too many.
+fn has_room(in_hand: &HashMap<Id, Unread>, new: &Unread) -> bool {
+    let count = |is_same: &dyn Fn(&Unread) -> bool| in_hand.values().filter(|other| is_same(other)).count();
+    let account =
+        |unread: &Unread| unread.reply_to.as_ref().map(|to| (to.channel.clone(), to.account.clone()));
+    let of_new = account(new);
+    in_hand.len() < MAX_AT_ONCE
+        && count(&|other| other.id == new.id) == 0
+        && count(&|other| other.sender == new.sender && other.is_addressed == new.is_addressed)
+            < MAX_OF_PERSON
+        && count(&|other| account(other) == of_new) < MAX_OF_ACCOUNT
+}
+
 /// Reads the files of a message, and lets it begin a run.
-async fn read(reader: Reader, unread: UnreadMessage) {
-    let UnreadMessage { message, parts } = &unread;
+async fn read(reader: Reader, id: MessageId) {
+    let unread = match reader.store.begin_to_read(id).await {
+        Ok(Some(unread)) => unread,
+        Ok(None) => return,
+        Err(error) => {
+            tracing::error!(%error, "a message with files waits until the store works again");
+            tokio::time::sleep(RETRY).await;
+            return;
+        }
+    };
+    let session = unread.message.session.clone();
     // In a task of its own: whatever happens in it, the message does not wait for ever.
     let reading = AbortOnDropHandle::new(tokio::spawn(reader.clone().whole(unread.clone())));
     let stored = match reading.await {
         Ok(Err(error)) if matches!(error.problem, Problem::Refused(_) | Problem::Damaged(_)) => {
             tracing::error!(%error, "the files of a message are left out");
-            reader.without_files(message, parts).await
+            reader.without_files(&unread).await
         }
         Ok(stored) => stored,
         // The process ends: they are read after the next start.
         Err(error) if error.is_cancelled() => return,
         Err(error) => {
             tracing::error!(%error, "the files of a message cannot be read");
-            reader.without_files(message, parts).await
+            reader.without_files(&unread).await
         }
     };
     match stored {
-        Ok(()) => reader.at_work.sessions.handed_in_again(&message.session).await,
+        Ok(()) => reader.at_work.sessions.handed_in_again(&session).await,
         Err(error) => {
             tracing::error!(%error, "a message with files waits until the store works again");
             tokio::time::sleep(RETRY).await;
@@ -136,27 +139,36 @@ async fn until_stored<T, F: Future<Output = Result<T, StoreError>>>(
 }
 
 impl Reader {
-    /// Lets a message go on as it is.
-    async fn without_files(&self, message: &Message, parts: &Value) -> Result<(), StoreError> {
+    /// Lets a message go on as it is; one of which it is not known whether it is for the agent is left out.
+    async fn without_files(&self, unread: &UnreadMessage) -> Result<(), StoreError> {
+        let UnreadMessage { message, parts, is_addressed, .. } = unread;
+        if !is_addressed {
+            tracing::warn!(session = %message.session, "a voice note in a group cannot be heard: it may have been for the agent");
+            return until_stored(|| self.store.leave_out(message.id)).await;
+        }
         let mut body = message.body.clone();
         // It does not fit if another version wrote it.
         if let Ok(parts) = serde_json::from_value::<Parts>(parts.clone()) {
             body["text"] = Value::String(parts.text_without_files());
         }
-        until_stored(|| self.store.complete(message.id, body.clone())).await.map(drop)
+        match until_stored(|| self.store.complete(message.id, body.clone())).await {
+            // It would be refused again, and nobody behind it would be heard.
+            Err(error) if matches!(error.problem, Problem::Refused(_)) => {
+                tracing::error!(%error, "a message is taken back");
+                until_stored(|| self.store.cancel_message(message.id)).await.map(drop)
+            }
+            stored => stored.map(drop),
+        }
     }
 
     async fn whole(self, unread: UnreadMessage) -> Result<(), StoreError> {
-        let UnreadMessage { message, parts } = unread;
-        if self.store.take_back_of_blocked(message.id).await? {
-            return Ok(());
-        }
+        let message = &unread.message;
         let session = self.store.session(message.session.clone()).await?;
-        match (serde_json::from_value::<Parts>(parts.clone()), session, &message.reply_to) {
-            (Ok(parts), Some(session), Some(target)) => {
-                self.add_files(&message, &session, target, &parts).await
+        match (serde_json::from_value::<Parts>(unread.parts.clone()), session, &message.reply_to) {
+            (Ok(parts), Some(session), Some(target)) if unread.may_be_read => {
+                self.add_files(message, &session, target, &parts).await
             }
-            _ => self.without_files(&message, &parts).await,
+            _ => self.without_files(&unread).await,
         }
     }
 
@@ -172,8 +184,7 @@ impl Reader {
             .iter()
             .find(|account| account.channel == target.channel && account.id == target.account);
         let sender = message.sender.as_deref().unwrap_or_default();
-        let (message_id, media) = (&*parts.message_id, &*parts.media);
-        let of = FilesOf { account, session, target, sender, id: message.id, message_id, media };
+        let of = FilesOf { account, session, target, sender, id: message.id, media: &parts.media };
         let mut files = Files::new(&self.store, &self.at_work, of);
         if let Some(name) = &parts.needs_name
             && !files.speak_of(name).await

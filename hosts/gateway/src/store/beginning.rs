@@ -118,11 +118,11 @@ fn next_message() -> String {
             WHERE runs.ended_at IS NULL GROUP BY sessions.person
         )
         SELECT inbox.id FROM inbox CROSS JOIN sessions ON sessions.key = inbox.session
-        WHERE inbox.state = 'queued' AND (inbox.held_until IS NULL OR inbox.held_until <= ?1 OR inbox.held_until > ?1 + {MAX_HELD})
+        WHERE inbox.state = 'queued' AND inbox.unread IS NULL AND (inbox.held_until IS NULL OR inbox.held_until <= ?1 OR inbox.held_until > ?1 + {MAX_HELD})
             AND inbox.session NOT IN ({BLOCKED})
             AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session = inbox.session AND runs.ended_at IS NULL)
             AND NOT EXISTS (SELECT 1 FROM inbox AS unread INDEXED BY inbox_unread
-                WHERE unread.session = inbox.session AND unread.state = 'queued' AND unread.unread IS NOT NULL AND unread.id <= inbox.id)
+                WHERE unread.session = inbox.session AND unread.state = 'queued' AND unread.unread IS NOT NULL AND unread.is_addressed = 1 AND unread.id < inbox.id)
         ORDER BY coalesce((SELECT runs FROM busy WHERE busy.person IS sessions.person), 0), inbox.id LIMIT 1"
     )
 }

@@ -56,4 +56,7 @@ ALTER TABLE inbox ADD COLUMN unread TEXT;
 -- 0 as long as it is not known whether a message in a group is for the agent: nobody is told of it.
 ALTER TABLE inbox ADD COLUMN is_addressed INTEGER NOT NULL DEFAULT 1 CHECK (is_addressed IN (0, 1));
 
+-- How often it was begun to read them: a file that ends the process is read twice at most.
+ALTER TABLE inbox ADD COLUMN reads INTEGER NOT NULL DEFAULT 0;
+
 CREATE INDEX inbox_unread ON inbox (session, id) WHERE state = 'queued' AND unread IS NOT NULL;

@@ -133,9 +133,17 @@ impl Uploads {
         if !file.metadata()?.is_file() {
             return Ok(false);
         }
-        let mut found = Vec::new();
-        file.take(content.len() as u64 + 1).read_to_end(&mut found)?;
-        Ok(found == content)
+        let (mut file, mut rest, mut block) = (file, content, vec![0; 1 << 16]);
+        loop {
+            let count = file.read(&mut block)?;
+            match rest.split_at_checked(count) {
+                Some((here, later)) if here == &block[..count] => rest = later,
+                _ => return Ok(false),
+            }
+            if count == 0 {
+                return Ok(rest.is_empty());
+            }
+        }
     }
 
     /// Makes a file that is not whole yet and has the room of its content, if there is so much.

@@ -5,7 +5,9 @@
 use crate::agent::{call, chunks};
 use crate::hosts::{Host, PATIENCE, Pipe, Place, job};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolkit_loopback::{Answer, Loopback, Request};
 
@@ -114,9 +116,25 @@ impl Bench {
 
 /// The number of toolkits of a process: each has a thread that writes the history.
 fn toolkits(host: &Host) -> usize {
-    let threads = fs::read_dir(format!("/proc/{}/task", host.child.id())).expect("the process is there");
-    let names = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("comm")));
+    let threads = threads(host).into_iter();
+    let names = threads.map(|thread| fs::read_to_string(thread.join("comm")));
     names.flatten().filter(|name| name.trim() == "toolkit-history").count()
+}
+
+/// The threads of a process. A list that is read while a thread ends can lack others, so it counts once it is read twice.
+fn threads(host: &Host) -> BTreeSet<PathBuf> {
+    let read = || -> BTreeSet<PathBuf> {
+        let threads = fs::read_dir(format!("/proc/{}/task", host.child.id())).expect("the process is there");
+        threads.flatten().map(|thread| thread.path()).collect()
+    };
+    let mut last = read();
+    loop {
+        let again = read();
+        if again == last {
+            return again;
+        }
+        last = again;
+    }
 }
 
 fn descriptors(host: &Host) -> usize {

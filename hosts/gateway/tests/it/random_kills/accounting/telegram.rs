@@ -35,48 +35,77 @@ pub(super) fn updates(
 pub(super) fn arrivals(report: &mut Report, left: &Left, telegram: &FakeBotApi) -> BTreeMap<i64, usize> {
     let violations = telegram.violations();
     report.expect(violations.is_empty(), || format!("violations of the Bot API: {violations:?}"));
-    let mut sent: BTreeMap<(i64, i64), Sent> =
-        telegram.sent().into_iter().map(|sent| ((sent.chat, sent.message_id), sent)).collect();
+    let sent = telegram.sent();
     report.count("arrived on Telegram", sent.len());
-    report.count("polls on Telegram", sent.values().filter(|sent| sent.method == "sendPoll").count());
-    let parts: Vec<(&Part, i64)> = left
-        .parts
-        .iter()
-        .filter(|part| part.channel == CHANNEL)
-        .map(|part| (part, part.conversation.parse::<Conversation>().unwrap().peer.parse().unwrap()))
-        .collect();
-    let mut arrived: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
-    for (part, chat) in parts.iter().filter(|(part, _)| part.state == "delivered") {
+    report.count("polls on Telegram", sent.iter().filter(|sent| sent.method == "sendPoll").count());
+    let mut chats: BTreeMap<i64, Chat<'_>> = BTreeMap::new();
+    for part in left.parts.iter().filter(|part| part.channel == CHANNEL) {
+        let chat = part.conversation.parse::<Conversation>().unwrap().peer.parse().unwrap();
+        chats.entry(chat).or_default().parts.push(part);
+    }
+    for sent in &sent {
+        chats.entry(sent.chat).or_default().sent.insert(sent.message_id, sent);
+    }
+    let mut arrived = BTreeMap::new();
+    for (chat, Chat { parts, sent }) in chats {
+        for id in arrivals_in(report, chat, &parts, &sent) {
+            arrived.insert(id, 1);
+        }
+    }
+    arrived
+}
+
+/// The parts for a chat in their order, and what arrived there, by its number.
+#[derive(Default)]
+struct Chat<'a> {
+    parts: Vec<&'a Part>,
+    sent: BTreeMap<i64, &'a Sent>,
+}
+
+/// Goes through what arrived in a chat in its order, and returns the parts that it is of.
+///
+/// The receipt of a delivered part names its message. A message that no receipt names is of the next part with its text of
+/// which nobody knows, if that comes before the next delivered one. So two parts with one text are not mistaken for each
+/// other, and what arrives out of order is of no part.
+fn arrivals_in(report: &mut Report, chat: i64, parts: &[&Part], sent: &BTreeMap<i64, &Sent>) -> Vec<i64> {
+    let mut delivered: BTreeMap<i64, usize> = BTreeMap::new();
+    for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.state == "delivered") {
         let message = part.receipt.as_ref().and_then(|receipt| receipt.parse().ok()).unwrap_or_default();
-        match sent.remove(&(*chat, message)) {
-            Some(sent) if sent.text == part.text => drop(arrived.insert(part.id, (*chat, message))),
-            found => report.wrong.push(format!(
-                "part {} to {chat} is delivered as {message} with {:?}, and there is {:?}",
-                part.id,
-                part.text,
-                found.map(|found| found.text)
+        let found = sent.get(&message).map(|sent| &sent.text);
+        let is_it = found == Some(&part.text) && delivered.insert(message, index).is_none();
+        report.expect(is_it, || {
+            format!(
+                "part {} to {chat} is delivered as {message} with {:?}, and there is {found:?}",
+                part.id, part.text
+            )
+        });
+    }
+    let mut next = 0;
+    let mut arrived = Vec::new();
+    for (message, sent) in sent {
+        let index = match delivered.get(message) {
+            Some(index) => {
+                report.expect(*index >= next, || {
+                    format!("{message} arrived in {chat} behind what is to come after it: {:?}", sent.text)
+                });
+                Some(*index)
+            }
+            None => (next..parts.len())
+                .take_while(|index| parts[*index].state != "delivered")
+                .find(|index| parts[*index].state == "unknown" && parts[*index].text == sent.text),
+        };
+        match index {
+            Some(index) => {
+                arrived.push(parts[index].id);
+                next = next.max(index + 1);
+            }
+            None => report.wrong.push(format!(
+                "{:?} arrived in {chat} as {message}, and is of no part there, or once more",
+                sent.text
             )),
         }
     }
-    // Of what is left, each is of one part of which nobody knows.
-    for (part, chat) in parts.iter().filter(|(part, _)| part.state == "unknown") {
-        let is_it = |sent: &&Sent| sent.chat == *chat && sent.text == part.text;
-        if let Some(place) = sent.values().find(is_it).map(|sent| (sent.chat, sent.message_id)) {
-            sent.remove(&place);
-            arrived.insert(part.id, place);
-        }
-    }
-    for sent in sent.values() {
-        report
-            .wrong
-            .push(format!("{:?} arrived in {}, and is of no part, or once more", sent.text, sent.chat));
-    }
-    let mut last: BTreeMap<i64, i64> = BTreeMap::new();
-    for (chat, message) in arrived.values() {
-        let before = last.insert(*chat, *message).unwrap_or_default();
-        report.expect(before < *message, || format!("{message} arrived in {chat} before {before}"));
-    }
-    arrived.into_keys().map(|id| (id, 1)).collect()
+    arrived
 }
 
 /// A call of the model that sends a poll has done so once at most.

@@ -42,6 +42,7 @@ mod asks;
 mod body;
 mod calls;
 mod clients;
+mod console;
 mod counts;
 mod describe;
 mod events;
@@ -62,6 +63,7 @@ mod tools;
 mod web;
 
 pub use access::{Access, Asking};
+pub use console::Console;
 pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;

@@ -122,6 +122,15 @@ pub async fn serve(
 impl Web {
     /// Returns the whole service of the small host, with all routes. It answers for this machine and for the hosts and origins of the options.
     pub fn service(&self, tokens: Tokens) -> Service {
+        self.service_within(tokens, |inner| inner)
+    }
+
+    /// Returns the whole service with another one around what needs a token. Hosts and origins are checked before it.
+    fn service_within<S>(
+        &self,
+        tokens: Tokens,
+        around: impl FnOnce(Bearer<Bounded<Router>>) -> S,
+    ) -> Addressed<Cors<S>> {
         let options = self.options();
         let router = self.tool_routes().merge(self.about_routes()).merge(self.ask_routes());
         let router = with_fallbacks(router).layer(map_request_with_state(self.clone(), with_access));
@@ -129,7 +138,7 @@ impl Web {
             Bounded::new(router).body(BodyLimits::new(options.max_body, BODY_WITHIN)).requests(MAX_REQUESTS);
         let local = ["localhost", "127.0.0.1", "[::1]"];
         let origins = local.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
-        let cors = Cors::new(tokens.bearer(bounded), origins.chain(options.origins.iter().cloned()));
+        let cors = Cors::new(around(tokens.bearer(bounded)), origins.chain(options.origins.iter().cloned()));
         let cors = cors.request_headers(&[KEY]).answer_headers(&[ALLOW]);
         Addressed::local(cors).hosts(&options.hosts).origins(&options.origins)
     }
@@ -140,13 +149,31 @@ impl Web {
     ///
     /// [`ServeError::Open`] if the listener is reached from other machines and no proxy does TLS.
     pub async fn serve(&self, tokens: Tokens, listener: TcpListener) -> Result<(), ServeError> {
+        let service = self.service(tokens);
+        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown)).await
+    }
+
+    /// Serves with routes around those that need a token.
+    pub(crate) async fn serve_within(
+        &self,
+        tokens: Tokens,
+        listener: TcpListener,
+        around: impl FnOnce(Bearer<Bounded<Router>>) -> Router,
+    ) -> Result<(), ServeError> {
+        let service = self.service_within(tokens, around);
+        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown)).await
+    }
+
+    async fn serve_checked<F: Future<Output = io::Result<()>>>(
+        &self,
+        listener: TcpListener,
+        serve: impl FnOnce(TcpListener, CancellationToken) -> F,
+    ) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && !self.options().is_behind_proxy {
             return Err(ServeError::Open { address });
         }
-        let shutdown = self.options().shutdown.clone();
-        toolkit_serve::serve(listener, self.service(tokens), shutdown).await?;
-        Ok(())
+        Ok(serve(listener, self.options().shutdown.clone()).await?)
     }
 }
 

@@ -1,0 +1,142 @@
+/**
+ * Requests to the server that the page comes from, and to no other.
+ *
+ * @module api
+ */
+
+import { parse, stringify } from "./json.js";
+
+/** @typedef {import("./types.js").Json} Json */
+
+/** An answer that is a problem (RFC 9457), or a request without an answer. */
+export class ApiError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} status 0 if there was no answer.
+   * @param {any} [problem]
+   */
+  constructor(message, status, problem) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** Requests with one token. */
+export class Api {
+  /**
+   * @param {() => string | null} token
+   * @param {() => void} onUnknown Hears that the token is not known any more.
+   */
+  constructor(token, onUnknown) {
+    this._token = token;
+    this._onUnknown = onUnknown;
+  }
+
+  /** @param {string} path @param {AbortSignal} [signal] @returns {Promise<any>} */
+  async get(path, signal) {
+    return read(await this._send("GET", path, undefined, { signal }));
+  }
+
+  /** @param {string} path @param {Json} body @param {AbortSignal} [signal] @returns {Promise<any>} */
+  async post(path, body, signal) {
+    return read(await this._send("POST", path, body, { signal }));
+  }
+
+  /** @param {string} path @returns {Promise<Blob>} */
+  async blob(path) {
+    return (await this._send("GET", path, undefined, { accept: "*/*" })).blob();
+  }
+
+  /**
+   * Sends a request whose answer is events.
+   *
+   * @param {string} path
+   * @param {Json} body
+   * @param {(event: string, data: any) => void} onEvent
+   * @param {AbortSignal} signal
+   */
+  async stream(path, body, onEvent, signal) {
+    const response = await this._send("POST", path, body, { accept: "text/event-stream", signal });
+    if (response.body === null) throw new ApiError("the answer is empty", 0);
+    await readEvents(response.body, onEvent);
+  }
+
+  /**
+   * @param {string} method @param {string} path @param {Json | undefined} body
+   * @param {{ accept?: string, signal?: AbortSignal }} options
+   */
+  async _send(method, path, body, { accept = "application/json", signal }) {
+    /** @type {{ [name: string]: string }} */
+    const headers = { Accept: accept };
+    const token = this._token();
+    if (token !== null) headers.Authorization = `Bearer ${token}`;
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    let response;
+    try {
+      response = await fetch(path, {
+        method, headers, signal, body: body === undefined ? undefined : stringify(body), cache: "no-store", credentials: "omit", redirect: "error",
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new ApiError("The server cannot be reached.", 0);
+    }
+    if (response.ok) return response;
+    if (response.status === 401) this._onUnknown();
+    throw await problemOf(response);
+  }
+}
+
+/** @param {Response} response @returns {Promise<any>} */
+async function read(response) {
+  return parse(await response.text());
+}
+
+/** @param {Response} response */
+async function problemOf(response) {
+  try {
+    const problem = /** @type {any} */ (parse(await response.text()));
+    return new ApiError(String(problem.detail ?? problem.title), response.status, problem);
+  } catch {
+    return new ApiError(`The server answered with status ${response.status}.`, response.status);
+  }
+}
+
+/**
+ * Reads server-sent events.
+ *
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {(event: string, data: any, id: string | null) => void} onEvent
+ */
+export async function readEvents(body, onEvent) {
+  const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
+  let rest = "";
+  let [event, id] = ["message", /** @type {string | null} */ (null)];
+  /** @type {string[]} */
+  let data = [];
+  /** @param {string} line */
+  const take = (line) => {
+    if (line === "") {
+      if (data.length > 0) onEvent(event, parse(data.join("\n")), id);
+      event = "message";
+      data = [];
+      return;
+    }
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "event") event = value;
+    else if (name === "data") data.push(value);
+    else if (name === "id") id = value;
+  };
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    // A carriage return at the end may be half of a line's end.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? "";
+    lines.forEach(take);
+  }
+}

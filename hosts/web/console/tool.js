@@ -1,0 +1,372 @@
+/**
+ * The page of one tool: what it does, a form for its arguments, and its calls.
+ *
+ * @module tool
+ */
+
+import { h } from "./render.js";
+import { equal, parse, stringify } from "./json.js";
+import { Form } from "./form.js";
+import { Fields, isSecret } from "./fields.js";
+import { Media, VIEWS, show } from "./result.js";
+import { question } from "./questions.js";
+import { snippets } from "./snippets.js";
+import { markdown, terminal, visible } from "./text.js";
+
+/** @typedef {import("./api.js").Api} Api */
+/** @typedef {import("./form.js").Field} Field */
+/** @typedef {import("./types.js").Json} Json */
+/** @typedef {import("./types.js").Child} Child */
+
+/** Time after the last key until what was typed is checked, in milliseconds. */
+const PAUSE = 250;
+/** Calls of one tool that the page keeps. */
+const MOST_CALLS = 20;
+/** Characters of the output of a running call that are kept. */
+const MOST_OUTPUT = 400_000;
+
+/**
+ * @typedef {object} Call
+ * @property {number} number
+ * @property {Json} args
+ * @property {number} began
+ * @property {number} [ended]
+ * @property {any} [result]
+ * @property {string} [failure] Why there is no result.
+ * @property {any} [progress]
+ * @property {string} output
+ * @property {{ level: string, text: string }[]} log
+ * @property {any[]} asks
+ * @property {{ [id: string]: string }} reasons
+ * @property {{ [id: string]: string }} problems
+ * @property {AbortController} abort
+ * @property {Media} media
+ */
+
+/** The state of one tool's page. */
+export class ToolPage {
+  /**
+   * @param {string} name
+   * @param {Api} api
+   * @param {() => void} update
+   */
+  constructor(name, api, update) {
+    this.name = name;
+    this.api = api;
+    this.update = update;
+    /** @type {any} */
+    this.definition = null;
+    /** @type {string | null} */
+    this.failure = null;
+    /** @type {Form | null} */
+    this.form = null;
+    /** @type {Fields | null} */
+    this.fields = null;
+    this.isJson = false;
+    /** @type {string | null} */
+    this.fault = null;
+    /** @type {string | null} */
+    this.invalid = null;
+    /** @type {string[]} */
+    this.repairs = [];
+    /** @type {Call[]} */
+    this.calls = [];
+    this.shown = 0;
+    this.view = /** @type {string} */ (VIEWS[0]);
+    this.note = "";
+    this._count = 0;
+    this._timer = 0;
+    this._checks = 0;
+  }
+
+  /** Loads the definition. @param {string | null} shared Arguments of a link. */
+  async load(shared) {
+    try {
+      this.definition = await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}`);
+      this.failure = null;
+      if (this.form === null) this._begin(shared);
+    } catch (error) {
+      this.failure = /** @type {Error} */ (error).message;
+    }
+    this.update();
+  }
+
+  /** @param {string | null} shared */
+  _begin(shared) {
+    const schema = this.definition.inputSchema ?? { type: "object", properties: {} };
+    this._setForm(new Form(schema));
+    if (shared !== null) {
+      const fault = /** @type {Form} */ (this.form).setText(shared);
+      if (fault !== null) this.note = `The arguments of the link cannot be read: ${fault}`;
+    }
+    void this.check();
+  }
+
+  /** @param {Form} form */
+  _setForm(form) {
+    this.form = form;
+    this.fields = new Fields(form, (isTyped) => this._changed(isTyped));
+  }
+
+  /** @param {boolean} isTyped */
+  _changed(isTyped) {
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => void this.check(), isTyped ? PAUSE : 0);
+    this.update();
+  }
+
+  /** Asks the server what it says of the arguments. */
+  async check() {
+    const { form } = this;
+    if (form === null || form.isBroken || this.definition?.inputSchema === undefined) return;
+    this._checks += 1;
+    const number = this._checks;
+    const sent = form.arguments ?? {};
+    try {
+      const checked = await this.api.post(`/v1/tools/${encodeURIComponent(this.name)}/validate`, sent);
+      // What was said of earlier arguments does not count.
+      if (number !== this._checks || !equal(sent, form.arguments ?? {})) return;
+      form.setProblems(checked.valid ? [] : checked.problems);
+      this.invalid = checked.valid ? null : String(checked.text);
+      this.repairs = checked.valid ? checked.repairs.map((/** @type {any} */ repair) => `${repair.pointer}: ${repair.note}`) : [];
+    } catch (error) {
+      if (number !== this._checks) return;
+      form.setProblems([]);
+      this.invalid = /** @type {Error} */ (error).message;
+      this.repairs = [];
+    }
+    this.update();
+  }
+
+  /** @returns {Call | undefined} */
+  get running() {
+    return this.calls.find((call) => call.ended === undefined);
+  }
+
+  async run() {
+    const { form } = this;
+    if (form === null || form.isBroken || this.running !== undefined) return;
+    this._count += 1;
+    /** @type {Call} */
+    const call = {
+      number: this._count, args: form.arguments ?? {}, began: Date.now(), output: "", log: [], asks: [], reasons: {}, problems: {},
+      abort: new AbortController(), media: new Media(),
+    };
+    this.calls.unshift(call);
+    for (const old of this.calls.splice(MOST_CALLS)) old.media.free();
+    this.shown = call.number;
+    const ticking = setInterval(this.update, 1_000);
+    this.update();
+    try {
+      const path = `/v1/tools/${encodeURIComponent(this.name)}/call`;
+      await this.api.stream(path, call.args, (event, data) => this._heard(call, event, data), call.abort.signal);
+      if (call.result === undefined && call.failure === undefined) call.failure = "The server ended the answer without a result.";
+    } catch (error) {
+      call.failure ??= call.abort.signal.aborted ? "Cancelled." : /** @type {Error} */ (error).message;
+    }
+    clearInterval(ticking);
+    call.ended = Date.now();
+    call.asks = [];
+    this.update();
+  }
+
+  /** @param {Call} call @param {string} event @param {any} data */
+  _heard(call, event, data) {
+    if (event === "progress") call.progress = data;
+    else if (event === "output") call.output = (call.output + textOf(data.content)).slice(-MOST_OUTPUT);
+    else if (event === "log") call.log = [...call.log, { level: String(data.level), text: typeof data.data === "string" ? data.data : stringify(data.data) }].slice(-200);
+    else if (event === "ask") call.asks = [...call.asks.filter((ask) => ask.id !== data.id), data];
+    else if (event === "answered") call.asks = call.asks.filter((ask) => ask.id !== data.id);
+    else if (event === "lost") call.log = [...call.log, { level: "warning", text: `events that were lost: ${stringify(data)}` }];
+    else if (event === "result") call.result = data;
+    else if (event === "error") call.failure = String(data.detail ?? data.title);
+    this.update();
+  }
+
+  /** @param {Call} call @param {string} id @param {any} answer */
+  async _answer(call, id, answer) {
+    try {
+      await this.api.post(`/v1/asks/${encodeURIComponent(id)}`, answer);
+      call.asks = call.asks.filter((ask) => ask.id !== id);
+    } catch (error) {
+      call.problems[id] = /** @type {Error} */ (error).message;
+    }
+    this.update();
+  }
+
+  /** @returns {string} The address of this page with these arguments, without secrets. */
+  link() {
+    const args = this.form === null ? {} : withoutSecrets(this.form);
+    return `${location.origin}${location.pathname}#/tools/${encodeURIComponent(this.name)}?arguments=${encodeURIComponent(stringify(args))}`;
+  }
+
+  /** @returns {Child[]} */
+  show() {
+    if (this.failure !== null) return [h("h2", { tabindex: "-1" }, visible(this.name)), h("p.problem", { role: "alert" }, visible(this.failure))];
+    if (this.definition === null) return [h("p.note", { role: "status" }, "Loading…")];
+    return [this._head(), h("div.columns", null, this._arguments(), this._results())];
+  }
+
+  /** @returns {Child} */
+  _head() {
+    const { definition } = this;
+    const { verdict } = definition;
+    const hints = Object.entries(definition.annotations ?? {}).filter(([, value]) => value === true).map(([name]) => name.replace(/Hint$/, "").replace(/([A-Z])/g, " $1").toLowerCase());
+    return h("header.tool", { key: "head" },
+      h("h2", { tabindex: "-1" }, visible(String(definition.title ?? definition.name))),
+      h("p.badges", null,
+        h("code", null, visible(definition.name)), h("span", { class: `badge ${verdict.decision}` }, verdict.decision),
+        hints.map((hint) => h("span.badge", null, visible(hint))), definition.deprecated === undefined ? null : h("span.badge.deny", null, "deprecated")),
+      h("p.note", null, visible(String(verdict.reason ?? "")), verdict.place === undefined ? null : [" (", h("code", null, visible(verdict.place)), ")"]),
+      definition.deprecated === undefined ? null : h("p.problem", null, visible(String(definition.deprecated))),
+      h("div.markdown", null, markdown(String(definition.description ?? ""))));
+  }
+
+  /** @returns {Child} */
+  _arguments() {
+    const { form, fields, definition } = this;
+    if (form === null || fields === null) return h("p.note", null, "");
+    if (definition.inputSchema === undefined) return h("p.problem", null, "The schema of this tool is not valid, so it cannot be called.");
+    const others = form.otherProblems();
+    const examples = Array.isArray(definition.examples) ? definition.examples : [];
+    return h("section.arguments", { "aria-label": "Arguments" },
+      h("div.row", null, h("h3", null, "Arguments"),
+        this._toggle("Form", !this.isJson, () => { this.isJson = false; }), this._toggle("JSON", this.isJson, () => { this.isJson = true; }),
+        examples.map((/** @type {Json} */ example, /** @type {number} */ index) => h("button.small", { type: "button", onclick: () => this._take(example) }, `Example ${index + 1}`))),
+      h("form", { key: "form", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.run(); }, onkeydown: (/** @type {any} */ event) => this._key(event) },
+        this.isJson ? this._text(form) : fields.show(),
+        this.note === "" ? null : h("p.note", { role: "status" }, visible(this.note)),
+        others.map((text) => h("p.problem", null, visible(text))),
+        this.repairs.map((text) => h("p.note", null, visible(`Read as meant: ${text}`))),
+        this._buttons(form)),
+      this._more());
+  }
+
+  /** @param {string} label @param {boolean} isOn @param {() => void} act */
+  _toggle(label, isOn, act) {
+    return h("button.small", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); this.fault = null; this.update(); } }, label);
+  }
+
+  /** @param {any} event */
+  _key(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void this.run();
+    }
+  }
+
+  /** @param {Form} form */
+  _text(form) {
+    return h("div.field", { key: "text" }, h("label", { for: "arguments-text" }, "Arguments as JSON"),
+      h("textarea.code", {
+        id: "arguments-text", rows: String(Math.min(Math.max(form.text.split("\n").length + 1, 8), 30)), value: form.text, spellcheck: "false",
+        "aria-invalid": this.fault === null ? undefined : "true", "aria-describedby": "arguments-fault",
+        oninput: (/** @type {any} */ event) => {
+          const typed = event.target.value;
+          this.fault = form.setText(typed);
+          this._changed(true);
+        },
+      }),
+      h("p.problem", { id: "arguments-fault", role: "status" }, this.fault ?? ""), this.invalid === null ? null : h("pre.problem", null, visible(this.invalid)));
+  }
+
+  /** @param {Form} form */
+  _buttons(form) {
+    const running = this.running;
+    return h("div.row.run", null,
+      h("button.primary", { type: "submit", disabled: form.isBroken || running !== undefined }, "Run"),
+      running === undefined ? null : h("button", { type: "button", onclick: () => running.abort.abort() }, "Cancel"),
+      h("button", { type: "button", onclick: () => this._take(null) }, "Clear"),
+      h("button", { type: "button", onclick: () => void this._share() }, "Copy a link"),
+      h("span.note", null, this.invalid === null ? "" : "The arguments are not valid yet."));
+  }
+
+  /** @param {Json} args `null` for those of a new form. */
+  _take(args) {
+    this._setForm(new Form(this.definition.inputSchema, args ?? undefined));
+    this.note = "";
+    this._changed(false);
+  }
+
+  async _share() {
+    const address = this.link();
+    history.replaceState(null, "", address);
+    try {
+      await navigator.clipboard.writeText(address);
+      this.note = "The link is copied. It has no secrets, and runs nothing by itself.";
+    } catch {
+      this.note = "The link is in the address bar.";
+    }
+    this.update();
+  }
+
+  /** @returns {Child} */
+  _more() {
+    const code = snippets(location.origin, this.name, this.form?.arguments ?? {});
+    return h("div", { key: "more" },
+      h("details", null, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
+      h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.inputSchema ?? null, 2)))),
+      this.definition.outputSchema === undefined ? null : h("details", null, h("summary", null, "Schema of the result"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.outputSchema, 2)))));
+  }
+
+  /** @returns {Child} */
+  _results() {
+    const call = this.calls.find((other) => other.number === this.shown);
+    return h("section.results", { "aria-label": "Result" },
+      h("div.row", null, h("h3", null, "Result"), VIEWS.map((view) => h("button.small", { type: "button", "aria-pressed": String(view === this.view), onclick: () => { this.view = view; this.update(); } }, view))),
+      call === undefined ? h("p.note", null, "Nothing was run yet.") : this._call(call),
+      this.calls.length < 2 ? null : h("nav", { "aria-label": "Calls" }, h("h4", null, "Calls"), h("ol.calls", { reversed: true }, this.calls.map((other) => h("li", { key: other.number },
+        h("button.small", { type: "button", "aria-current": other.number === this.shown ? "true" : undefined, onclick: () => { this.shown = other.number; this.update(); } }, `${other.number}. ${stateOf(other)}`),
+        h("button.small", { type: "button", "aria-label": `Take the arguments of call ${other.number}`, onclick: () => this._take(parse(stringify(other.args))) }, "arguments"))))));
+  }
+
+  /** @param {Call} call @returns {Child} */
+  _call(call) {
+    const { progress } = call;
+    const isRunning = call.ended === undefined;
+    return h("div", { key: `call ${call.number}`, "aria-busy": String(isRunning) },
+      h("p.note", { role: "status" }, `${stateOf(call)} · ${seconds((call.ended ?? Date.now()) - call.began)}`),
+      isRunning && progress !== undefined ? h("div", null,
+        h("progress", { max: progress.total ?? undefined, value: progress.total === undefined ? undefined : progress.done ?? undefined, "aria-label": "Progress" }),
+        h("p.note", null, visible([progress.message, progress.total === undefined ? `${progress.done}` : `${progress.done} of ${progress.total}`].filter(Boolean).join(" · ")))) : null,
+      call.asks.map((ask) => question(ask, {
+        answer: (id, answer) => void this._answer(call, id, answer), problem: call.problems[ask.id], reason: call.reasons[ask.id] ?? "",
+        setReason: (text) => { call.reasons[ask.id] = text; this.update(); },
+      })),
+      call.log.length === 0 ? null : h("ul.log", { "aria-label": "Log" }, call.log.map((line) => h("li", null, h("span.note", null, visible(line.level)), " ", visible(line.text)))),
+      isRunning && call.output !== "" ? h("pre.output", { tabindex: "0", "aria-label": "Output so far" }, terminal(call.output)) : null,
+      call.failure === undefined ? null : h("p.problem", { role: "alert" }, visible(call.failure)),
+      call.result === undefined ? null : show(call.result, this.view, call.media));
+  }
+}
+
+/** @param {any} content */
+function textOf(content) {
+  const blocks = Array.isArray(content) ? content : [content];
+  return blocks.map((block) => (typeof block === "string" ? block : typeof block?.text === "string" ? block.text : "")).join("");
+}
+
+/** @param {Call} call */
+function stateOf(call) {
+  if (call.ended === undefined) return call.asks.length > 0 ? "waits for an answer" : "running";
+  if (call.result === undefined) return call.abort.signal.aborted ? "cancelled" : "not run";
+  return call.result.isError ? "failed" : "done";
+}
+
+/** @param {number} milliseconds */
+function seconds(milliseconds) {
+  return new Intl.NumberFormat(undefined, { style: "unit", unit: "second", maximumFractionDigits: 1 }).format(milliseconds / 1_000);
+}
+
+/** @param {Form} form @returns {Json} */
+function withoutSecrets(form) {
+  const copy = new Form(form.schemas.root, parse(stringify(form.arguments ?? {})));
+  /** @param {Field} field */
+  const visit = (field) => {
+    // Of what has no controls it is not known where its secrets are.
+    if (isSecret(field.schema) || field.isForced) copy.set(field, typeof field.path.at(-1) === "number" ? "" : undefined);
+    else field.fields.forEach(visit);
+  };
+  visit(copy.view());
+  return copy.arguments ?? {};
+}

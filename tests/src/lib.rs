@@ -88,6 +88,7 @@ mod pages {
         ComingFrom: "../../docs/coming-from.md",
         GettingStarted: "../../docs/getting-started.md",
         Hosting: "../../docs/hosting.md",
+        Console: "../../docs/console.md",
         Http: "../../docs/http.md",
         Mcp: "../../docs/mcp.md",
         Permissions: "../../docs/permissions.md",

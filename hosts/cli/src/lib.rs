@@ -154,6 +154,8 @@ mod utc;
 mod value;
 #[cfg(any(feature = "agent", feature = "http", feature = "mcp"))]
 mod warnings;
+#[cfg(feature = "http")]
+mod web_console;
 mod words;
 mod wrap;
 

@@ -37,6 +37,8 @@ use crate::schema;
 use crate::sessions;
 use crate::subcommand::{Request, at_once, run};
 use crate::trust;
+#[cfg(feature = "http")]
+use crate::web_console;
 use crate::wrap::{MAX_COLUMNS, help_columns, wrap};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -149,6 +151,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| mcp::command(), request: mcp::request },
     #[cfg(feature = "http")]
     Subcommand { command: |_| http::command(), request: http::request },
+    #[cfg(feature = "http")]
+    Subcommand { command: |_| web_console::command(), request: web_console::request },
     #[cfg(feature = "agent")]
     Subcommand { command: |_| agent::command(), request: |matches| Ok(agent::request(matches)) },
     #[cfg(feature = "agent")]

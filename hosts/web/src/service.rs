@@ -150,7 +150,8 @@ impl Web {
     /// [`ServeError::Open`] if the listener is reached from other machines and no proxy does TLS.
     pub async fn serve(&self, tokens: Tokens, listener: TcpListener) -> Result<(), ServeError> {
         let service = self.service(tokens);
-        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown)).await
+        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown))
+            .await
     }
 
     /// Serves with routes around those that need a token.
@@ -161,7 +162,8 @@ impl Web {
         around: impl FnOnce(Bearer<Bounded<Router>>) -> Router,
     ) -> Result<(), ServeError> {
         let service = self.service_within(tokens, around);
-        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown)).await
+        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown))
+            .await
     }
 
     async fn serve_checked<F: Future<Output = io::Result<()>>>(

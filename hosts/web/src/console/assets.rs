@@ -113,11 +113,14 @@ mod tests {
     #[test]
     fn all_files_of_the_console_are_served_within_their_limit() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/console");
-        let there = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let there = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap());
         let mut there: Vec<String> = there.filter(|name| name != "index.html").collect();
         there.sort();
         assert_eq!(there, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-        let bytes: usize = ASSETS.files.iter().map(|file| file.content.len()).sum::<usize>() + ASSETS.page.len();
+        let bytes: usize =
+            ASSETS.files.iter().map(|file| file.content.len()).sum::<usize>() + ASSETS.page.len();
         assert!(bytes < 150_000, "{bytes}");
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// Time in which a code can be used.
 const VALID: Duration = Duration::from_mins(1);
 /// Codes that count at once; the oldest gives way to a new one.
-const MOST: usize = 16;
+const MAX_CODES: usize = 16;
 
 /// The codes that were given out and not used yet, as digests: their comparison tells nothing of them.
 #[derive(Default)]
@@ -18,7 +18,7 @@ impl Codes {
     pub(super) fn add(&self, code: &str) {
         let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|(_, until)| *until > Instant::now());
-        if codes.len() >= MOST {
+        if codes.len() >= MAX_CODES {
             codes.remove(0);
         }
         codes.push((Sha256::digest(code).into(), Instant::now() + VALID));
@@ -54,10 +54,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn many_codes_leave_the_newest() {
         let codes = Codes::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_CODES {
             codes.add(&number.to_string());
         }
         assert!(!codes.take("0"));
-        assert!((1..=MOST).all(|number| codes.take(&number.to_string())));
+        assert!((1..=MAX_CODES).all(|number| codes.take(&number.to_string())));
     }
 }

@@ -5,6 +5,8 @@
 mod asks;
 mod calls;
 mod clients;
+mod console;
+mod console_page;
 mod description;
 mod files;
 mod guide;

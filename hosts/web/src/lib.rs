@@ -65,6 +65,6 @@ pub use access::{Access, Asking};
 pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;
-pub use service::{ServeError, Service, Tokens, serve};
+pub use service::{ServeError, Service, Serving, Tokens, serve};
 pub use toolkit_serve::{ClientTokens, new_token};
 pub use web::Web;

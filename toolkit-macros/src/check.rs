@@ -67,6 +67,7 @@ checks! {
     ContextCall,
     ConstructorArguments,
     GuardOverAwait,
+    QuestionMark,
     OutputResult,
     ServiceChange,
     SpawnedContext,

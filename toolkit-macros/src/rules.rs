@@ -228,6 +228,10 @@ impl TypeForm<'_> {
             (Kind::Char, Literal::Str(_)) => {
                 format!("this {key} must be one character, since the type is `{name}`")
             }
+            (Kind::Integer { .. } | Kind::Float, Literal::Str(_)) if key == "default" => format!(
+                "this {key} is {}, which `{name}` does not take\nwrite a number, or take `Option<{name}>` without a default where no number is meant",
+                literal.kind()
+            ),
             _ => format!("this {key} is {}, which `{name}` does not take", literal.kind()),
         })
     }

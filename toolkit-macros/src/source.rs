@@ -106,6 +106,26 @@ pub(crate) fn takes_from_std_sync(span: Span, name: &str) -> bool {
     imports_from_std(span, name) || is_path("std::sync") && !is_path("tokio::sync")
 }
 
+/// Returns true if the file of a span has a struct of a name with `#[arg(..)]` on a field, but without `#[toolkit::args]`, as far as its text tells.
+pub(crate) fn has_arg_without_args(span: Span, name: &str) -> bool {
+    text_of(span).is_some_and(|text| is_arg_without_args(&text, name))
+}
+
+fn is_arg_without_args(text: &str, name: &str) -> bool {
+    let declaration = format!("struct {name}");
+    let is_whole = |after: &str| after.trim_start().starts_with('{');
+    let Some((before, after)) = text.split_once(&declaration).filter(|(_, after)| is_whole(after)) else {
+        return false;
+    };
+    let attributes = before.rsplit(['}', ';']).next().unwrap_or_default();
+    let fields = after.split('}').next().unwrap_or_default();
+    let has = |names: &[&str]| words(attributes).any(|word| names.contains(&word));
+    // Other names of the attribute are errors of their own.
+    let is_derived = has(&["Deserialize", "JsonSchema"])
+        && !has(&["args", "tool_args", "ToolArgs", "ToolInput", "ToolParams"]);
+    is_derived && fields.contains("#[arg(")
+}
+
 /// Returns true if the file of a span imports a name from the standard library, as far as its text tells.
 pub(crate) fn imports_from_std(span: Span, name: &str) -> bool {
     text_of(span)
@@ -152,12 +172,12 @@ fn import(statement: &str) -> Option<&str> {
     Some(statement[start + word.len()..].trim_start())
 }
 
-fn text_of(span: Span) -> Option<String> {
+pub(crate) fn text_of(span: Span) -> Option<String> {
     let file = proc_macro::is_available().then(|| span.unwrap().local_file())??;
     fs::read_to_string(file).ok()
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
@@ -341,6 +361,21 @@ mod tests {
         ] {
             assert_eq!(imports_from_toolkit(text, "ToolResult"), is_imported, "{text}");
         }
+    }
+
+    #[test]
+    fn structs_with_the_attribute_of_fields_alone() {
+        let fields = "struct A {\n    /// B.\n    #[arg(range(1..))]\n    b: u8,\n}\n";
+        for (before, lacks_args) in [
+            ("use serde::Deserialize;\n\n#[derive(Deserialize, JsonSchema)]\n", true),
+            ("#[derive(ToolArgs, JsonSchema)]\n", false),
+            ("", false),
+            ("#[toolkit::args]\n#[derive(Debug)]\n", false),
+            ("#[args(allow_unknown_fields)]\npub ", false),
+        ] {
+            assert_eq!(is_arg_without_args(&format!("{before}{fields}"), "A"), lacks_args, "{before}");
+        }
+        assert!(!is_arg_without_args("struct A { b: u8 }", "A"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod expand;
 pub(crate) mod item;
 pub(crate) mod name;
 mod parameter;
+mod provided;
 mod returned;
 pub(crate) mod signature;
 pub(crate) mod stub;

@@ -183,31 +183,26 @@ impl fmt::Debug for Inspection<'_> {
 /// assert!(blocked.text().contains("do not shout"));
 /// # Ok(()) }
 /// ```
-pub struct CallbackInspector<F>(F);
+// Without a type parameter, so that a closure that returns something else is one compile error, where it is written.
+pub struct CallbackInspector(Box<Judge>);
 
-impl<F, V> CallbackInspector<F>
-where
-    F: Fn(&Inspection<'_>) -> V + Send + Sync + 'static,
-    V: IntoVerdict,
-{
+type Judge = dyn Fn(&Inspection<'_>) -> Result<Verdict, ToolError> + Send + Sync;
+
+impl CallbackInspector {
     /// Creates an inspector that calls `judge` for each call. `judge` must not block the thread.
-    pub fn new(judge: F) -> Self {
-        Self(judge)
+    pub fn new<V: IntoVerdict>(judge: impl Fn(&Inspection<'_>) -> V + Send + Sync + 'static) -> Self {
+        Self(Box::new(move |call| judge(call).into_verdict()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F, V> Inspector for CallbackInspector<F>
-where
-    F: Fn(&Inspection<'_>) -> V + Send + Sync + 'static,
-    V: IntoVerdict,
-{
+impl Inspector for CallbackInspector {
     fn inspect<'a>(&'a self, call: &'a Inspection<'a>) -> Inspecting<'a> {
-        Box::pin(std::future::ready((self.0)(call).into_verdict()))
+        Box::pin(std::future::ready((self.0)(call)))
     }
 }
 
-impl<F> fmt::Debug for CallbackInspector<F> {
+impl fmt::Debug for CallbackInspector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CallbackInspector")
     }

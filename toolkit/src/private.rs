@@ -215,6 +215,25 @@ pub const fn state_of<T: ?Sized + Service>() -> StateOf<T> {
     StateOf { def: ServiceDef::of::<T>(), get: ToolContext::require_service }
 }
 
+/// A service that something else in the file provides, where its type is checked. A type that is no service is one error, there.
+pub struct CheckedElsewhere<T: ?Sized>(PhantomData<T>);
+
+impl<T: ?Sized + Service> CheckedElsewhere<T> {
+    /// Preferred where it applies, since it is an inherent item.
+    pub const STATE: StateOf<T> = state_of::<T>();
+}
+
+/// Used for a type that is no service. If nothing else is an error, the build of the toolkit is one: nobody can provide it.
+pub trait NoService<T: ?Sized + 'static> {
+    /// The definition of a service that is never there.
+    const STATE: StateOf<T> = StateOf {
+        def: ServiceDef { is_shared: false, ..ServiceDef::of::<T>() },
+        get: |_| Err(ToolError::unavailable("threads cannot share this service")),
+    };
+}
+
+impl<T: ?Sized + 'static> NoService<T> for CheckedElsewhere<T> {}
+
 /// Returns the value of an environment variable at compile time, or an empty text if cargo did not set it.
 pub const fn or_empty(value: Option<&'static str>) -> &'static str {
     match value {

@@ -111,6 +111,8 @@ pub(crate) struct Inner {
     pub(crate) skills: Vec<(&'static LinkedSkills, Option<&'static str>)>,
     /// True if the linked tools are among its tools.
     pub(crate) begins_with_linked: bool,
+    /// True for the toolkit of a `TestToolbox`.
+    pub(crate) is_test: bool,
     /// True if a service is created at its first use.
     pub(crate) makes_services: bool,
     /// The settings for showing only some definitions, if not every definition is shown.

@@ -157,7 +157,8 @@ pub const fn products<R: IntoTools>() -> Products<R> {
 #[diagnostic::on_unimplemented(
     message = "a tool factory cannot return `{Self}`",
     label = "no `Tool`, and no list of tools",
-    note = "return a `Vec<Tool>`, an `Option<Tool>`, a `Tool`, or a `Result` of one of these"
+    note = "return a `Vec<Tool>`, an `Option<Tool>`, a `Tool`, or a `Result` of one of these",
+    note = "of a list of results: `.collect::<Result<Vec<Tool>, _>>()`"
 )]
 pub trait IntoTools {
     /// Converts the value into tools.
@@ -329,7 +330,7 @@ pub(crate) fn add(
             let places: Vec<String> =
                 same.iter().map(|def| format!("`{}` ({})", def.name, def.location)).collect();
             problems.push(format!(
-                "the service `{:?}` is made more than once: by {}; keep one, or provide it with `.service(value)`",
+                "the service `{:?}` is made more than once: by {}; a service is found by its type: keep one, or give the other a type of its own",
                 same[0].service,
                 places.join(" and ")
             ));

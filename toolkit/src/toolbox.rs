@@ -380,9 +380,17 @@ impl Toolbox {
         let advice =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         let why = self.0.toolkit.absence(name).map(|why| format!(": {why}")).unwrap_or_default();
-        let advice = if let Some(place) = self.0.toolkit.left_out(name) {
+        let left_out =
+            self.0.toolkit.left_out(name).filter(|(left_out, _)| *left_out == name || near.is_empty());
+        let advice = if let Some((left_out, place)) = left_out {
+            let found = if left_out == name { "the tool".to_owned() } else { format!("`{left_out}`") };
             format!(
-                "; the tool at {place} is not among those of this toolkit: add it, with `.tool(toolkit::tool_ref!(..))` of its function"
+                "; {found} at {place} is not among those of this toolkit: add it, with `.tool(toolkit::tool_ref!(..))` of its function"
+            )
+        } else if self.0.toolkit.is_test && why.is_empty() {
+            let begin = if advice.is_empty() { "; a" } else { " A" };
+            format!(
+                "{advice}{begin} `TestToolbox` has only the tools that the test adds: add one with `.tool(..)`"
             )
         } else if self.0.toolkit.leaves_linked_tools_out() && advice.is_empty() && why.is_empty() {
             "; this toolkit has no tools: `Toolkit::empty()` begins without those that are linked, `Toolkit::builder()` with them"

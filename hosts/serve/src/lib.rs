@@ -80,6 +80,8 @@ pub use connection::Connection;
 #[cfg(feature = "http")]
 pub use cors::Cors;
 #[cfg(feature = "http")]
+#[doc(hidden)]
+pub use listening::Listener;
 pub use listening::{AsListener, ServeOptions, Serving, serve, serve_with};
 #[cfg(feature = "http")]
 pub use path::{AtPath, at_path};

@@ -13,6 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -104,7 +105,30 @@ pub struct Listener {
     tls: Option<BeginTls>,
 }
 
+impl AsListener for Listener {
+    fn into_listener(self) -> Listener {
+        self
+    }
+}
+
 impl Listener {
+    /// Returns the address that it is bound to.
+    ///
+    /// # Errors
+    ///
+    /// That of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
+    }
+
+    /// Returns true if its connections are encrypted.
+    pub fn encrypts(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
+    }
+
     #[cfg(feature = "tls")]
     pub(crate) fn tls(tcp: TcpListener, tls: BeginTls) -> Self {
         Self { tcp, tls: Some(tls) }

@@ -3,7 +3,7 @@
 mod assets;
 mod codes;
 
-use crate::service::{ServeError, Tokens};
+use crate::service::{Serving, Tokens};
 use crate::web::Web;
 use crate::{Asking, WebOptions};
 use assets::ASSETS;
@@ -14,7 +14,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use toolkit::{CancellationToken, Toolkit};
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::body::Bytes;
@@ -27,7 +26,7 @@ use toolkit_serve::axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use toolkit_serve::axum::middleware::map_response;
 use toolkit_serve::axum::response::{IntoResponse, Response};
 use toolkit_serve::axum::routing::{get, post};
-use toolkit_serve::{BodyLimits, Bounded, Problem, new_token};
+use toolkit_serve::{AsListener, BodyLimits, Bounded, Problem, new_token};
 
 /// The page loads from this server alone, runs no script or style that stands in a page, and is in no frame of another one.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob:; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
@@ -106,9 +105,9 @@ impl Console {
     /// # Errors
     ///
     /// As [`Web::serve`].
-    pub async fn serve(&self, listener: TcpListener) -> Result<(), ServeError> {
-        let around = |inner| self.pages().fallback_service(inner);
-        self.web.serve_within(Tokens::shared(&*self.token), listener, around).await
+    pub fn serve(&self, listener: impl AsListener) -> Serving {
+        let pages = self.pages();
+        self.web.serve_within(Tokens::shared(&*self.token), listener, |inner| pages.fallback_service(inner))
     }
 
     /// Returns the token that ends the service.

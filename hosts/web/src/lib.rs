@@ -67,6 +67,6 @@ pub use console::Console;
 pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;
-pub use service::{ServeError, Service, Tokens, serve};
+pub use service::{ServeError, Service, Serving, Tokens, serve};
 pub use toolkit_serve::{ClientTokens, new_token};
 pub use web::Web;

@@ -8,15 +8,17 @@ use crate::web::Web;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use toolkit::{CancellationToken, Toolkit};
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::body::Body;
 use toolkit_serve::axum::extract::{Request, State};
 use toolkit_serve::axum::http::header::ALLOW;
 use toolkit_serve::axum::middleware::map_request_with_state;
-use toolkit_serve::{Addressed, Bearer, BodyLimits, Bounded, ClientTokens, Cors, Principal, Revocation};
+use toolkit_serve::{
+    Addressed, AsListener, Bearer, BodyLimits, Bounded, ClientTokens, Cors, Listener, Principal, Revocation,
+};
 
 /// The client of all requests with the shared token.
 const SHARED: &str = "shared";
@@ -105,18 +107,21 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
+/// The future of a server: it ends after a shutdown. Its type does not name the listener's, so that a wrong one is a single error.
+pub type Serving = Pin<Box<dyn Future<Output = Result<(), ServeError>> + Send>>;
+
 /// Serves the tools of a toolkit until `shutdown` is cancelled, with the default options.
 ///
 /// # Errors
 ///
 /// As [`Web::serve`].
-pub async fn serve(
+pub fn serve(
     toolkit: Toolkit,
     tokens: Tokens,
-    listener: TcpListener,
+    listener: impl AsListener,
     shutdown: CancellationToken,
-) -> Result<(), ServeError> {
-    Web::new(toolkit, WebOptions::new().shutdown(shutdown)).serve(tokens, listener).await
+) -> Serving {
+    Web::new(toolkit, WebOptions::new().shutdown(shutdown)).serve(tokens, listener)
 }
 
 impl Web {
@@ -147,35 +152,36 @@ impl Web {
     ///
     /// # Errors
     ///
-    /// [`ServeError::Open`] if the listener is reached from other machines and no proxy does TLS.
-    pub async fn serve(&self, tokens: Tokens, listener: TcpListener) -> Result<(), ServeError> {
-        let service = self.service(tokens);
-        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown))
-            .await
+    /// [`ServeError::Open`] if the listener is reached from other machines, without TLS of its own or of a proxy.
+    pub fn serve(&self, tokens: Tokens, listener: impl AsListener) -> Serving {
+        let (web, listener) = (self.clone(), listener.into_listener());
+        Box::pin(async move {
+            let (listener, shutdown) = web.checked(listener)?;
+            Ok(toolkit_serve::serve(listener, web.service(tokens), shutdown).await?)
+        })
     }
 
     /// Serves with routes around those that need a token.
-    pub(crate) async fn serve_within(
+    pub(crate) fn serve_within(
         &self,
         tokens: Tokens,
-        listener: TcpListener,
-        around: impl FnOnce(Bearer<Bounded<Router>>) -> Router,
-    ) -> Result<(), ServeError> {
-        let service = self.service_within(tokens, around);
-        self.serve_checked(listener, |listener, shutdown| toolkit_serve::serve(listener, service, shutdown))
-            .await
+        listener: impl AsListener,
+        around: impl FnOnce(Bearer<Bounded<Router>>) -> Router + Send + 'static,
+    ) -> Serving {
+        let (web, listener) = (self.clone(), listener.into_listener());
+        Box::pin(async move {
+            let (listener, shutdown) = web.checked(listener)?;
+            Ok(toolkit_serve::serve(listener, web.service_within(tokens, around), shutdown).await?)
+        })
     }
 
-    async fn serve_checked<F: Future<Output = io::Result<()>>>(
-        &self,
-        listener: TcpListener,
-        serve: impl FnOnce(TcpListener, CancellationToken) -> F,
-    ) -> Result<(), ServeError> {
+    fn checked(&self, listener: Listener) -> Result<(Listener, CancellationToken), ServeError> {
         let address = listener.local_addr()?;
-        if !address.ip().is_loopback() && !self.options().is_behind_proxy {
+        let is_safe = address.ip().is_loopback() || listener.encrypts() || self.options().is_behind_proxy;
+        if !is_safe {
             return Err(ServeError::Open { address });
         }
-        Ok(serve(listener, self.options().shutdown.clone()).await?)
+        Ok((listener, self.options().shutdown.clone()))
     }
 }
 

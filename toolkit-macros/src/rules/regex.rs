@@ -59,7 +59,12 @@ fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
         "an empty pattern matches everything; leave it out".to_owned()
     } else if !jsonschema_regex::is_valid_ecma_regex(&text) {
         match Regex::new(&text).err() {
-            Some(error) => format!("this pattern is no ECMA-262 regular expression\n{error}"),
+            Some(error) => match unclosed(&text) {
+                Some((place, open)) => format!(
+                    "the `{open}` of this pattern at character {place} is not closed\nclose it, or write `\\{open}` for the character itself"
+                ),
+                None => format!("this pattern is no ECMA-262 regular expression\n{error}"),
+            },
             None => format!(
                 "this pattern is no ECMA-262 regular expression, which JSON Schema uses{}",
                 reason(&text)
@@ -73,6 +78,24 @@ fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     };
     errors.push(Check::Regex, pattern, problem);
     false
+}
+
+/// Returns the first group or class of a pattern that is not closed, and its place, counted from 1.
+#[cfg(feature = "patterns")]
+fn unclosed(pattern: &str) -> Option<(usize, char)> {
+    let (mut groups, mut class, mut escaped) = (Vec::new(), None, false);
+    for (place, character) in pattern.chars().enumerate() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ']' => class = None,
+            '[' if class.is_none() => class = Some(place + 1),
+            '(' if class.is_none() => groups.push(place + 1),
+            ')' if class.is_none() => drop(groups.pop()),
+            _ => {}
+        }
+    }
+    class.map(|place| (place, '[')).or_else(|| groups.first().map(|place| (*place, '(')))
 }
 
 /// Returns the part of a pattern that other engines have and ECMA-262 has not, with what to write instead.

@@ -5,6 +5,7 @@
 
 mod constructors;
 mod guard;
+mod question;
 mod spawned;
 
 use super::item::Function;
@@ -29,10 +30,13 @@ pub(crate) fn check(signature: &Signature, body: &impl ToTokens, errors: &mut Er
         is_async: signature.asyncness.is_some(),
     };
     let is_plain = !scan.fails_with_tool_error && !returns_content(&signature.output) && !scan.is_async;
-    if scan.contexts.is_empty() && scan.services.is_empty() && is_plain {
+    let mut found = Found::default();
+    if let Some(span) = question::without_result(signature, body.to_token_stream()) {
+        let (check, name) = (Check::QuestionMark, String::new());
+        found.faults.push(Fault { check, span, message: QUESTION_MARK, name });
+    } else if scan.contexts.is_empty() && scan.services.is_empty() && is_plain {
         return false;
     }
-    let mut found = Found::default();
     scan.stream(
         body.to_token_stream(),
         Place { around: Delimiter::None, is_last: true, is_nested: false },
@@ -133,6 +137,7 @@ const TEXT: &str = "the text of a `ToolOutput` is `to_text`\nwrite `ctx.call(..)
 const ERROR: &str = "a text is no `ToolError` by itself\nwrite `ToolError::failed(text)`, or `not_found`, `denied`, `unavailable` in place of `failed`";
 const CHANGE: &str = "all calls share a service, so none can change it\nkeep what changes behind a `Mutex` or an atomic, in the service's type";
 
+const QUESTION_MARK: &str = "`?` ends the function with an error, so that it returns a `Result`\nwrite `-> Result<T, ToolError>` with the type that stands there as `T`, and `Ok(..)` around the value at the end";
 const SPAWN: &str = "the context is borrowed for the call, and a task may outlive it\nwrite `let ctx = ctx.clone();` before the task, which moves that; a clone costs little";
 const GUARD: &str = "the guard of this lock is held over an `.await`, and a call may go on in another thread there\nend it in a block of its own before the `.await`, or use the lock of `tokio::sync`";
 

@@ -3,6 +3,7 @@
 use super::attribute::Options;
 use super::item::Function;
 use super::parameter::{Argument, Parameter, Service};
+use super::provided;
 use super::returned::{checked_output, output_witness};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
@@ -128,6 +129,14 @@ fn witness(place: usize, parameter: &Parameter) -> TokenStream {
         Parameter::Context | Parameter::Broken => TokenStream::new(),
         Parameter::Service(Service { ty, .. }) => {
             let name = numbered_ident("STATE", place);
+            if provided::is_beside(ty) {
+                return quote! {
+                    static #name: __toolkit::StateOf<#ty> = {
+                        use __toolkit::NoService as _;
+                        __toolkit::CheckedElsewhere::<#ty>::STATE
+                    };
+                };
+            }
             quote!(static #name: __toolkit::StateOf<#ty> = __toolkit::state_of::<#ty>();)
         }
         Parameter::Config(Service { ty, .. }) => {

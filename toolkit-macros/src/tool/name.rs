@@ -100,7 +100,9 @@ pub(crate) fn check_id(check: Check, what: &str, id: &LitStr, errors: &mut Error
         } else {
             format!("`{text}` is no id of a {what}; `{}` would do", legal(&text))
         };
-        errors.push(check, id, format!("{message}\n{LEGAL_ID}"));
+        let is_for_people = what == "plugin" && text.contains([' ', '.']);
+        let for_people = if is_for_people { "\na name for people goes into `title`" } else { "" };
+        errors.push(check, id, format!("{message}\n{LEGAL_ID}{for_people}"));
     }
 }
 

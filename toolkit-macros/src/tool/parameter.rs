@@ -7,6 +7,7 @@ use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::{Text, arg_without_list, unknown_attribute};
 use crate::rules::{Around, Default_, Rules, TypeForm};
+use crate::source;
 use crate::type_form::{
     self, Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes,
     only_argument, option, reference, wide_integer, without_group,
@@ -213,6 +214,16 @@ fn parameter(
                 span,
                 "`#[arg]` beside `#[args]`; rules go on the fields of the struct",
             );
+        }
+        if let Some(segment) = last_segment(ty).filter(|segment| {
+            legal_type && source::has_arg_without_args(segment.ident.span(), &segment.ident.to_string())
+        }) {
+            let message = format!(
+                "the fields of this struct have `#[arg(..)]`, which only `#[toolkit::args]` reads\nput `#[toolkit::args]` on `{}`, in place of the derives of serde and schemars",
+                segment.ident
+            );
+            errors.push(Check::ArgsForm, ty, message);
+            return Parameter::Broken;
         }
         return if legal_type { Parameter::Whole(ty.clone()) } else { Parameter::Broken };
     }

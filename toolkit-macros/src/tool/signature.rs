@@ -233,8 +233,13 @@ fn check_returned(
         errors.push(Check::ReturnResult, output, sentence(fault, &format!("write `{result}`")));
     } else if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
-        let advice =
-            if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
+        let advice = match tokens.to_string() {
+            text if text.contains("Future") => "write an `async fn`",
+            text if text.contains("Iterator") || text.contains("Stream") => {
+                "collect it, and return a `Vec<T>`"
+            }
+            _ => "name the type",
+        };
         errors.push_span(
             Check::ReturnImpl,
             span,

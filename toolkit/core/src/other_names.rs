@@ -5,8 +5,9 @@
 
 mod calls;
 
+use crate::content::Content;
 use crate::error::ToolError;
-use crate::output::{Image, ToolOutput};
+use crate::output::{Image, Json, ToolOutput};
 
 #[diagnostic::on_unimplemented(
     message = "a `ToolError` has no such constructor",
@@ -213,4 +214,42 @@ where
     pub fn base64() {}
     pub fn from_data() {}
     pub fn from_url() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `Content` is a text, a picture or a sound",
+    label = "write `Content::text(text)`, or `Content::image(bytes, \"image/png\")`",
+    note = "structured data is no content: return it as `Json(value)`"
+)]
+pub trait IsContent<'a> {}
+
+#[doc(hidden)]
+impl<'a> Content
+where
+    Self: IsContent<'a>,
+{
+    pub fn new() {}
+    pub fn json() {}
+    pub fn from_text() {}
+    pub fn from_string() {}
+    pub fn string() {}
+    pub fn png() {}
+    pub fn resource() {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `Json` is made by its name alone",
+    label = "write `Json(value)`",
+    note = "the text for the model and the structured data are both made of the value"
+)]
+pub trait IsJson<'a> {}
+
+#[doc(hidden)]
+impl<'a, T> Json<T>
+where
+    Self: IsJson<'a>,
+{
+    pub fn new() {}
+    pub fn of() {}
+    pub fn from_value() {}
 }

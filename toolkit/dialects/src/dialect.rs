@@ -15,6 +15,8 @@ mod stream;
 pub use calls::{CallFormatError, MAX_ARGUMENT_BYTES, MAX_CALLS};
 pub use definitions::{Definitions, DialectTool, Strictness};
 #[doc(hidden)]
+pub use other_names::AsDialect;
+#[doc(hidden)]
 pub use schema::for_people;
 pub use schema::{DialectSchema, MAX_RECURSION, SchemaLoss};
 pub use stream::{CallStream, JsonEvents, StreamedCall};

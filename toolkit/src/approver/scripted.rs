@@ -34,10 +34,30 @@ struct State {
     asked: Vec<PendingAsk>,
 }
 
+/// The answers of a script: a list of [`Answer`]s, or another iterator over them.
+// A trait of its own, so that an answer alone, or a list of `bool`, is one compile error that says what to write.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a script is a list of answers",
+    label = "not a list of `Answer`",
+    note = "write `ScriptedApprover::new([Answer::allow(), Answer::deny()])`; always the same answer: `ScriptedApprover::always(Answer::allow())`"
+)]
+pub trait Answers {
+    #[doc(hidden)]
+    fn into_answers(self) -> impl Iterator<Item = Answer>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<I: IntoIterator<Item = Answer>> Answers for I {
+    fn into_answers(self) -> impl Iterator<Item = Answer> {
+        self.into_iter()
+    }
+}
+
 impl ScriptedApprover {
     /// Gives these answers, in order.
-    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let answers = answers.into_iter().map(Reply::from).collect();
+    pub fn new(answers: impl Answers) -> Self {
+        let answers = answers.into_answers().map(Reply::from).collect();
         Self { rules: Vec::new(), state: Arc::new(Mutex::new(State { answers, asked: Vec::new() })) }
     }
 

@@ -7,6 +7,7 @@ use crate::section::pointer::{dotted, steps};
 use serde_json::Value;
 use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::name::nearest;
 use toolkit_core::pointer::escape;
 use toolkit_core::schema::resolve;
 
@@ -40,6 +41,21 @@ pub(super) fn problems(
     shown
         .map(|problem| {
             let mut told = ConfigProblem::of(problem, origin(problem));
+            if let Some(advice) = of_permission(problem, schemas) {
+                told.message.push_str(&advice);
+                return told;
+            }
+            // What the key is called exactly counts more than what is near.
+            if is_unknown(problem)
+                && problem.nearest.is_some()
+                && let Some(place) = top_place(&problem.pointer, schemas)
+            {
+                let mut plain = problem.clone();
+                plain.nearest = None;
+                told = ConfigProblem::of(&plain, origin(problem));
+                told.message.push_str(&place);
+                return told;
+            }
             if problem.nearest.is_none() && is_unknown(problem) {
                 let meant = renamed.iter().find(|(unknown, _)| std::ptr::eq(*unknown, problem));
                 told.message.extend(match meant {
@@ -65,6 +81,43 @@ fn parent(problem: &Problem) -> &str {
     problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
+/// Returns the place of a key that is one at the top.
+fn top_place(pointer: &str, schemas: &Schemas) -> Option<String> {
+    let key = steps(pointer).last()?;
+    let is_known = top_keys(schemas).any(|name| name == key) && pointer.matches('/').count() > 1;
+    is_known.then(|| format!("; `{key}` belongs at the top of the configuration"))
+}
+
+fn top_keys(schemas: &Schemas) -> impl Iterator<Item = &str> {
+    let keys = schemas.partial.schema.get("properties").and_then(Value::as_object);
+    keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str))
+}
+
+/// Returns the advice for a problem at a key of `permission` that is no kind of action and no tool, but a key of another section.
+fn of_permission(problem: &Problem, schemas: &Schemas) -> Option<String> {
+    let mut steps = steps(&problem.pointer);
+    let is_of_permission = steps.next().as_deref() == Some("permission");
+    let key = steps.next().filter(|_| is_of_permission)?;
+    if inventory::iter::<Linked>().any(|Linked(def)| def.name == key) {
+        return None;
+    }
+    let root = &schemas.partial.schema;
+    let is_key_of = |section: &str| {
+        let section =
+            root.get("properties").and_then(|all| all.get(section)).map(|section| resolve(section, root));
+        section.and_then(|section| section.get("properties")).is_some_and(|keys| keys.get(&key).is_some())
+    };
+    const FORM: &str = "`permission` has rules for kinds of action and for tools, such as `edit: \"allow\"`";
+    if is_key_of("tools") {
+        return Some(format!("; {FORM}; `{key}` belongs in `tools`, which decides which tools there are"));
+    }
+    if top_keys(schemas).any(|name| name == key) {
+        return Some(format!("; {FORM}; `{key}` belongs at the top of the configuration"));
+    }
+    (key == "autoExecute")
+        .then(|| format!("; {FORM}; `autoExecute: true` belongs in `tools.settings.<tool>`"))
+}
+
 fn advice(pointer: &str, schemas: &Schemas) -> Option<String> {
     let root = &schemas.partial.schema;
     let key = steps(pointer).last()?;
@@ -83,11 +136,25 @@ fn advice(pointer: &str, schemas: &Schemas) -> Option<String> {
     collect(root, root, &key, "", 0, &mut places);
     places.retain(|place| place != pointer);
     places.sort_by_key(|place| place.matches('/').count());
-    let place = places.first()?;
+    let Some(place) = places.first() else { return near_top(pointer, &key, schemas) };
     Some(match place.matches('/').count() {
         1 => format!("; `{key}` belongs at the top of the configuration"),
         _ => format!("; `{key}` belongs in `{}`", dotted(place.rsplit_once('/')?.0)),
     })
+}
+
+/// Returns the advice for a key that is nearly one at the top, or that stands in a section which is taken for an entry of a section of entries.
+fn near_top(pointer: &str, key: &str, schemas: &Schemas) -> Option<String> {
+    let entry = steps(pointer).nth(1).filter(|entry| pointer.matches('/').count() > 2 && entry != key);
+    let misplaced = entry.filter(|entry| top_keys(schemas).any(|name| name == entry));
+    if let Some(entry) = misplaced {
+        let above = steps(pointer).next().unwrap_or_default();
+        return Some(format!(
+            "; `{entry}` is taken for the name of an entry here: it belongs at the top of the configuration, or in one entry, `{above}.<name>.{entry}`"
+        ));
+    }
+    let near = nearest(key, top_keys(schemas));
+    near.first().map(|near| format!("; did you mean `{near}`, at the top of the configuration?"))
 }
 
 /// Collects the places of a key in a schema.
@@ -120,6 +187,38 @@ mod tests {
     #[test]
     fn a_key_of_another_section_is_told_where_it_belongs() {
         for (values, advice) in [
+            (
+                json!({ "tools": { "permissions": { "edit": "allow" } } }),
+                Some("did you mean `permission`, at the top of the configuration?"),
+            ),
+            (
+                json!({ "tools": { "loopguard": {} } }),
+                Some("did you mean `loopGuard`, at the top of the configuration?"),
+            ),
+            (
+                json!({ "tools": { "agents": { "kid": {} } } }),
+                Some("got the unknown `agents`; `agents` belongs at the top of the configuration"),
+            ),
+            (json!({ "permission": { "allow": ["read"] } }), Some("`allow` belongs in `tools`")),
+            (json!({ "permission": { "profile": "full" } }), Some("`profile` belongs in `tools`")),
+            (
+                json!({ "permission": { "history": {} } }),
+                Some("`history` belongs at the top of the configuration"),
+            ),
+            (
+                json!({ "permission": { "tools": { "read": "allow" } } }),
+                Some("`tools` belongs at the top of the configuration"),
+            ),
+            (
+                json!({ "permission": { "autoExecute": ["read"] } }),
+                Some("`autoExecute: true` belongs in `tools.settings.<tool>`"),
+            ),
+            (
+                json!({ "agents": { "permission": { "edit": "allow" } } }),
+                Some(
+                    "it belongs at the top of the configuration, or in one entry, `agents.<name>.permission`",
+                ),
+            ),
             (
                 json!({ "tools": { "permission": { "edit": "allow" } } }),
                 Some("`permission` belongs at the top of the configuration"),

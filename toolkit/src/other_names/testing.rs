@@ -3,6 +3,7 @@
 //! The bound is at the `impl` block, so that a call is refused by its name, whatever its arguments are, and nothing that follows from it is a
 //! second error. It has a lifetime, because the compiler would refuse one without any where it is written. Nothing has the traits.
 
+use crate::approver::ScriptedApprover;
 use crate::testing::{TestCall, TestToolbox};
 
 #[diagnostic::on_unimplemented(
@@ -193,4 +194,32 @@ where
     pub fn with_workspace(&self) {}
     pub fn builder(&self) {}
     pub fn configure(&self) {}
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a `ScriptedApprover` is made of answers",
+    label = "write `ScriptedApprover::always(Answer::allow())`, or `Answer::deny()`",
+    note = "one answer for each question: `ScriptedApprover::new([Answer::allow(), Answer::deny()])`"
+)]
+pub trait IsScript<'a> {}
+
+#[doc(hidden)]
+impl<'a> ScriptedApprover
+where
+    Self: IsScript<'a>,
+{
+    pub fn allow() {}
+    pub fn allow_all() {}
+    pub fn always_allow() {}
+    pub fn allowing() {}
+    pub fn approve() {}
+    pub fn approve_all() {}
+    pub fn yes() {}
+    pub fn deny() {}
+    pub fn deny_all() {}
+    pub fn always_deny() {}
+    pub fn no() {}
+    pub fn default() {}
+    pub fn with_answers() {}
+    pub fn answers() {}
 }

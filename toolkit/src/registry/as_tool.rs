@@ -10,6 +10,7 @@ use crate::tool::Tool;
     label = "not a `Tool`",
     note = "of a function with `#[tool]`: `toolkit::tool_ref!(function)`; of a schema: `Tool::builder(name)`, whose `build` returns a `Result`",
     note = "the tools of MCP servers, or of another source: `.tool_source(source)`; several tools: `.tools([first, second])`",
+    note = "the methods of a type with `#[toolkit::tools]`: `.service(value)`, since its tools are there, and take the value",
     note = "tools of a crate that `toolkit::link!` names, and of the program itself, are there without being added"
 )]
 pub trait AsTool: sealed::Sealed {

@@ -133,6 +133,7 @@ impl Builder {
             factories,
             skills,
             begins_with_linked: linked,
+            is_test: self.is_test,
             makes_services,
             discovery,
             search_tool,

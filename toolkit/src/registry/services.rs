@@ -107,6 +107,11 @@ impl<'a> Near<'a> {
     /// Returns the rest of the sentence that begins with "it takes this service": why it is missing, and the way out. `others` are further
     /// ways to provide one that has nothing near.
     pub(super) fn explain(&self, missing: &ServiceDef, others: &str) -> String {
+        if !missing.is_shared {
+            return "which threads cannot share (it is not `Send + Sync`), so that nobody can provide it: hold what changes behind a `Mutex`, a \
+                    `RwLock` or an atomic instead of a `RefCell` or `Cell`, and share with `Arc` instead of `Rc`"
+                .to_owned();
+        }
         if let Some(instead) = self.instead(missing) {
             return format!("but {instead}");
         }

@@ -13,6 +13,7 @@ use toolkit_core::caller::Caller;
 use toolkit_core::escape::{escape_hidden, escape_line};
 use toolkit_core::guard::guard;
 use toolkit_core::location::Location;
+use toolkit_core::name::nearest;
 use toolkit_core::source::Source;
 
 /// A future that is ready when a source has fetched its tools.
@@ -211,11 +212,19 @@ impl Inner {
         self.sources.is_empty() && self.tools().is_empty() && inventory::iter::<Linked>().next().is_some()
     }
 
-    /// Returns the place of a function of this name that is linked, if the toolkit has some tools, but began without those that are linked.
-    pub(crate) fn left_out(&self, name: &str) -> Option<Location> {
-        let mut linked = inventory::iter::<Linked>().map(|Linked(def)| *def);
-        let adds_tools = !self.begins_with_linked && !self.tools().is_empty();
-        if adds_tools { linked.find(|def| def.name == name).map(|def| def.location) } else { None }
+    /// Returns the name and the place of a function that is linked and named so, or in a test nearly so, if the toolkit has some tools, but
+    /// began without those that are linked.
+    pub(crate) fn left_out(&self, name: &str) -> Option<(&'static str, Location)> {
+        if self.begins_with_linked || self.tools().is_empty() {
+            return None;
+        }
+        let linked = || inventory::iter::<Linked>().map(|Linked(def)| *def);
+        let of = |name: &str| linked().find(|def| def.name == name).map(|def| (def.name, def.location));
+        let is_there = |name: &str| self.tools().place(name).is_some();
+        of(name).or_else(|| {
+            let absent = linked().map(|def| def.name).filter(|name| self.is_test && !is_there(name));
+            nearest(name, absent).first().and_then(|near| of(near))
+        })
     }
 
     /// Returns the reason why a tool of this name does not exist, if a source knows it. A source that panics is

@@ -226,7 +226,7 @@ impl TestToolbox {
     fn expect_unused(&self) {
         assert!(
             self.toolkit.get().is_none(),
-            "`{}` was already called: configure it before its first call",
+            "`{}` was already called: configure it before its first call, or make another `TestToolbox` for a test with other settings",
             self.name
         );
     }

@@ -138,12 +138,14 @@ pub struct ServiceDef {
     pub name: fn() -> &'static str,
     /// The type.
     pub id: TypeId,
+    /// True if all threads can share a value of the type; otherwise no host can provide one.
+    pub is_shared: bool,
 }
 
 impl ServiceDef {
     /// Returns the definition for a type.
     pub(crate) const fn of<T: ?Sized + 'static>() -> Self {
-        Self { name: std::any::type_name::<T>, id: TypeId::of::<T>() }
+        Self { name: std::any::type_name::<T>, id: TypeId::of::<T>(), is_shared: true }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Toolbox;
 use crate::discovery::Showing;
 use crate::registry::SourceInstructions;
 use std::collections::HashSet;
-use toolkit_dialects::dialect::{Definitions, Dialect};
+use toolkit_dialects::dialect::{AsDialect, Definitions, Dialect};
 
 impl Toolbox {
     /// Returns what [sources](crate::registry::ToolSource) say about the use of their tools, of those that have a tool in this toolbox: up to
@@ -25,8 +25,8 @@ impl Toolbox {
     /// Returns the definitions of the tools for a provider, by name.
     ///
     /// A tool whose types have an invalid schema is missing here; calling it returns the reason.
-    pub fn definitions_for(&self, dialect: Dialect) -> Definitions {
-        dialect.definitions(self.definitions())
+    pub fn definitions_for(&self, dialect: impl AsDialect) -> Definitions {
+        dialect.into_dialect().definitions(self.definitions())
     }
 
     /// Returns the definitions for a provider that finds tools itself, if this toolbox [defers some](crate::discovery::Discovery): every

@@ -196,12 +196,30 @@ async fn what_comes_too_late_is_told() {
         bench.call(json!({"path": "a", "line": "x"})).await.expect_ok();
         bench
     };
-    let told = "`append` was already called: configure it before its first call";
+    let told = "`append` was already called: configure it before its first call, or make another `TestToolbox` for a test with other settings";
     let (one, other) = (used().await, used().await);
     assert_eq!(panic_of(|| _ = one.approve(ScriptedApprover::new([]))), told);
     assert_eq!(panic_of(|| _ = other.service(5_u8)), told);
     let bench = used().await.file("b", "").caller(|caller| caller.with_model("m"));
     bench.call(json!({"path": "b", "line": "x"})).await.expect_ok();
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_in_the_toolbox_is_told_with_the_way_to_add_it() {
+    let bench = TestToolbox::new(tool_ref!(twice)).service("word".to_owned());
+    let called = bench.call(json!({})).await;
+    let told = "there is no tool `append`; the tool at tests/it/testing.rs:";
+    assert!(
+        called.text().contains(told) && called.text().contains("`.tool(toolkit::tool_ref!(..))`"),
+        "{}",
+        called.text()
+    );
+    // A tool that is not there counts more than a neighbour of another name.
+    let nearly = bench.call_tool("appendd", json!({})).await;
+    assert!(nearly.text().starts_with("there is no tool `appendd`; `append` at "), "{}", nearly.text());
+    let neighbour = bench.call_tool("twce", json!({})).await;
+    let told = "there is no tool `twce`; did you mean `twice`? A `TestToolbox` has only the tools that the test adds: add one with `.tool(..)`";
+    assert_eq!(neighbour.text(), told);
 }
 
 #[derive(Debug)]

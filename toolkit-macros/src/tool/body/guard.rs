@@ -3,6 +3,9 @@
 use super::{is_body, is_ident, is_punct};
 use proc_macro2::{Delimiter, Span, TokenTree};
 
+/// The methods of a `Result` that give its value, or make another error of its error.
+const OF_ERRORS: [&str; 5] = ["unwrap", "expect", "unwrap_or_else", "map_err", "or_else"];
+
 /// Returns the place of the lock and the name of its type, for `let name = lock.lock().unwrap();` at a place, if an `.await` comes after it in
 /// its block.
 pub(super) fn held(tokens: &[TokenTree], place: usize) -> Option<(Span, &'static str)> {
@@ -10,16 +13,35 @@ pub(super) fn held(tokens: &[TokenTree], place: usize) -> Option<(Span, &'static
     let name_at = if is_ident(tokens, place + 1, "mut") { place + 2 } else { place + 1 };
     let TokenTree::Ident(name) = tokens.get(name_at)? else { return None };
     let name = name.to_string();
-    let start = end.checked_sub(6).filter(|start| *start > name_at)?;
-    let is_unwrapped = is_ident(tokens, start + 4, "unwrap") || is_ident(tokens, start + 4, "expect");
-    let is_taken = is_punct(tokens, start, '.')
-        && is_call(tokens, start + 2)
-        && is_punct(tokens, start + 3, '.')
-        && is_unwrapped
-        && is_call(tokens, start + 5);
-    let lock = ["lock", "read", "write"].into_iter().find(|method| is_ident(tokens, start + 1, method))?;
+    let taken_at = before_errors(tokens, end).filter(|taken| *taken > name_at)?;
+    let lock = ["lock", "read", "write"].into_iter().find(|method| is_ident(tokens, taken_at, method))?;
     let ty = if lock == "lock" { "Mutex" } else { "RwLock" };
-    (is_taken && is_awaited(&tokens[end..], &name)).then(|| (tokens[start + 1].span(), ty))
+    is_awaited(&tokens[end..], &name).then(|| (tokens[taken_at].span(), ty))
+}
+
+/// Returns the place of the method before those that take the guard out of its `Result`: `.unwrap()`, `.map_err(..)?` and the like, of which there
+/// is one at least, as the lock of tokio has none.
+fn before_errors(tokens: &[TokenTree], end: usize) -> Option<usize> {
+    let mut rest = end;
+    let mut has_error = false;
+    loop {
+        if is_punct(tokens, rest.checked_sub(1)?, '?') {
+            rest -= 1;
+            has_error = true;
+            continue;
+        }
+        let method = rest.checked_sub(2)?;
+        if !is_call(tokens, method + 1) || !is_punct(tokens, method.checked_sub(1)?, '.') {
+            return None;
+        }
+        if !OF_ERRORS.iter().any(|name| is_ident(tokens, method, name)) {
+            let takes_nothing =
+                matches!(tokens.get(method + 1), Some(TokenTree::Group(group)) if group.stream().is_empty());
+            return (has_error && takes_nothing).then_some(method);
+        }
+        has_error |= !is_ident(tokens, method, "map_err");
+        rest = method - 1;
+    }
 }
 
 fn is_call(tokens: &[TokenTree], place: usize) -> bool {

@@ -52,3 +52,24 @@ where
     pub fn Vertex() {}
     pub fn VertexAi() {}
 }
+
+/// The dialect of a provider: a [`Dialect`], and nothing else.
+// A trait of its own, so that the name of a provider is one compile error that says what to write.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a provider's form of definitions is named by a `Dialect`",
+    label = "not a `Dialect`",
+    note = "write `Dialect::OpenAiChat` or `Dialect::OpenAiResponses`, `Dialect::Anthropic`, `Dialect::Gemini`",
+    note = "of a name that is known at run time: `name.parse::<Dialect>()?`"
+)]
+pub trait AsDialect {
+    #[doc(hidden)]
+    fn into_dialect(self) -> Dialect;
+}
+
+#[diagnostic::do_not_recommend]
+impl AsDialect for Dialect {
+    fn into_dialect(self) -> Dialect {
+        self
+    }
+}

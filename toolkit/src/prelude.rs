@@ -23,7 +23,9 @@ pub use crate::{
     ToolOutput, ToolResult, args, service, tool, tool_factory, tool_ref, tools,
 };
 pub use std::path::{Path, PathBuf};
-// Macros whose errors say what to write.
+// A trait and macros whose errors say what to write.
+#[doc(hidden)]
+pub use toolkit_core::TextOfOutput as _;
 #[doc(hidden)]
 pub use toolkit_macros::{
     ToolArgs, ToolInput, ToolParams, serde, tool_args, tool_handler, tool_impl, tool_router,

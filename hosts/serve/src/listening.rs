@@ -105,6 +105,7 @@ pub struct Listener {
     tls: Option<BeginTls>,
 }
 
+#[diagnostic::do_not_recommend]
 impl AsListener for Listener {
     fn into_listener(self) -> Listener {
         self

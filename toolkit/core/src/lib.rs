@@ -70,6 +70,9 @@ mod unique_json;
 #[doc(hidden)]
 pub mod unix_time;
 
+#[doc(hidden)]
+pub use other_names::TextOfOutput;
+
 pub use arg::{LengthArg, PatternArg, RangeArg, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::AskAnswer;

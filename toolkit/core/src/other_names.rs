@@ -253,3 +253,27 @@ where
     pub fn of() {}
     pub fn from_value() {}
 }
+
+#[diagnostic::on_unimplemented(
+    message = "the text of a `ToolOutput` is read by `to_text`",
+    label = "write `.to_text()`",
+    note = "`ToolOutput::text(text)` makes an output of a text; results of calls have `.text()`"
+)]
+pub trait IsRead<'a> {}
+
+/// The method `text` of an output, which has a constructor of this name. The prelude brings the trait into scope.
+pub trait TextOfOutput {
+    #[doc(hidden)]
+    fn text<'a>(&'a self) -> String
+    where
+        Self: IsRead<'a>;
+}
+
+impl TextOfOutput for ToolOutput {
+    fn text<'a>(&'a self) -> String
+    where
+        Self: IsRead<'a>,
+    {
+        self.to_text()
+    }
+}

@@ -202,3 +202,19 @@ impl ServiceHost for Inner {
         &self.settings.redactor
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn a_service_that_threads_cannot_share_is_told_with_the_way_out() {
+        let told = |is_shared| {
+            let missing = ServiceDef { is_shared, ..ServiceDef::of::<RefCell<u8>>() };
+            Near::new(&[], Host::Linked).explain(&missing, "another way")
+        };
+        assert!(told(false).contains("hold what changes behind a `Mutex`"), "{}", told(false));
+        assert!(told(true).starts_with("which is not provided"), "{}", told(true));
+    }
+}

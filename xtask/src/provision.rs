@@ -92,7 +92,8 @@ const PYTHON_PACKAGES: Tool = Tool {
     ]),
 };
 
-/// The conformance tests of the Model Context Protocol, its reference servers, and clients of it; and readers of `OpenAPI` descriptions.
+/// The conformance tests of the Model Context Protocol, its reference servers, and clients of it; readers of `OpenAPI` descriptions; and a driver of
+/// browsers with a checker of accessibility.
 const NODE_PACKAGES: Tool = Tool {
     name: "Node packages for the tests",
     probe: &[
@@ -105,7 +106,8 @@ const NODE_PACKAGES: Tool = Tool {
          is(own + 'conformance', '0.1.16'); is('conformance-next', '0.2.0-alpha.12'); is(own + 'inspector', '2.12.0'); \
          is(own + 'client', '2.4.0'); is(own + 'sdk', '1.32.2'); is(own + 'server-everything', '2026.8.31'); \
          is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31'); \
-         is('@redocly/cli', '2.77.0'); is('openapi-typescript', '7.13.0'); is('typescript', '5.9.3');",
+         is('@redocly/cli', '2.77.0'); is('openapi-typescript', '7.13.0'); is('typescript', '5.9.3'); \
+         is('playwright-core', '1.65.1'); is('axe-core', '4.14.1');",
     ],
     install: Install::Locally(&[
         // Node has its own certificates, and does not trust a proxy that this machine trusts.
@@ -130,6 +132,8 @@ const NODE_PACKAGES: Tool = Tool {
         "@redocly/cli@2.77.0",
         "openapi-typescript@7.13.0",
         "typescript@5.9.3",
+        "playwright-core@1.65.1",
+        "axe-core@4.14.1",
     ]),
 };
 

@@ -5,7 +5,7 @@
  */
 
 import { h } from "./render.js";
-import { stringify } from "./json.js";
+import { pointer, stringify } from "./json.js";
 import { visible } from "./text.js";
 
 /** @typedef {import("./form.js").Form} Form */
@@ -49,17 +49,17 @@ export class Fields {
     return [...this._problems(whole), ...inner, ...(more === null ? [] : [more])];
   }
 
-  /** @param {Field} field @returns {Child} */
-  _field(field) {
+  /** @param {Field} field @param {boolean} [isLast] True for the last item of an array. @returns {Child} */
+  _field(field, isLast = true) {
     const isGroup = field.kind === "object" || field.kind === "array" || field.kind === "union";
     const parts = [this._description(field), this._control(field), ...this._problems(field)];
     const optional = field.isRequired ? null : h("span.optional", null, "optional");
-    const tools = this._tools(field);
+    const tools = this._tools(field, isLast);
     if (isGroup) {
-      return h("fieldset.field", { key: field.key, "aria-describedby": describedBy(field), "aria-invalid": field.problems.length > 0 ? "true" : undefined },
+      return h("fieldset.field", { key: field.key, "data-field": field.pointer, "aria-describedby": describedBy(field), "aria-invalid": field.problems.length > 0 && !isMissing(field) ? "true" : undefined },
         h("legend", null, this._name(field), optional, tools), ...parts);
     }
-    return h("div.field", { key: field.key },
+    return h("div.field", { key: field.key, "data-field": field.pointer },
       h("div.label", null, h("label", { for: field.key, id: `${field.key}-label` }, this._name(field)), optional, tools), ...parts);
   }
 
@@ -70,20 +70,22 @@ export class Fields {
     return h("span", null, h("code", null, visible(field.name)), title);
   }
 
-  /** Buttons beside the name. @param {Field} field @returns {Child | null} */
-  _tools(field) {
+  /** Buttons beside the name. @param {Field} field @param {boolean} isLast @returns {Child | null} */
+  _tools(field, isLast) {
     const isItem = typeof field.path.at(-1) === "number";
     const name = isItem ? `item ${Number(field.name) + 1}` : field.name;
     const index = Number(field.path.at(-1));
+    // A button that is off keeps the focus: it is where a moved item is moved on.
     /** @param {string} label @param {string} sign @param {() => void} act @param {boolean} [isOff] */
-    const button = (label, sign, act, isOff) => h("button.small", { type: "button", "aria-label": label, title: label, disabled: isOff, onclick: () => this._act(act) }, sign);
+    const button = (label, sign, act, isOff) => h("button.small", { type: "button", "aria-label": label, title: label, "aria-disabled": isOff ? "true" : undefined, onclick: () => isOff || this._act(act) }, sign);
+    const above = pointer(field.path.slice(0, -1));
     const canBeForced = field.kind !== "json" || field.isForced;
     return h("span.acts", null,
       isItem ? button(`Move ${name} up`, "↑", () => this.form.moveItem(field, index - 1), index === 0) : null,
-      isItem ? button(`Move ${name} down`, "↓", () => this.form.moveItem(field, index + 1)) : null,
+      isItem ? button(`Move ${name} down`, "↓", () => this.form.moveItem(field, index + 1), isLast) : null,
       canBeForced && field.value !== undefined && (field.isForced || isNested(field))
-        ? button(field.isForced ? `Show controls for ${name}` : `Edit ${name} as JSON`, "{}", () => this.form.showAsJson(field, !field.isForced)) : null,
-      (isItem || field.isEntry || !field.isRequired) && field.value !== undefined ? button(`Remove ${name}`, "×", () => this.form.remove(field)) : null);
+        ? button(field.isForced ? `Show controls for ${name}` : `Edit ${name} as JSON`, "{}", () => { this.form.showAsJson(field, !field.isForced); this._goTo(field.pointer); }) : null,
+      (isItem || field.isEntry || !field.isRequired) && field.value !== undefined ? button(`Remove ${name}`, "×", () => { this.form.remove(field); this._goTo(isItem || field.isEntry ? above : field.pointer, isItem || field.isEntry); }) : null);
   }
 
   /** @param {Field} field @returns {Child | null} */
@@ -98,7 +100,11 @@ export class Fields {
   /** @param {Field} field @returns {Child[]} */
   _problems(field) {
     const texts = [...field.problems, ...(this._notes.has(field.key) ? [/** @type {string} */ (this._notes.get(field.key))] : [])];
-    return texts.map((text, index) => h("p.problem", { id: index === 0 ? `${field.key}-problem` : undefined, role: index === 0 ? "status" : undefined }, visible(text)));
+    const start = `${field.pointer}: `;
+    // Nothing is wrong yet with what was not typed.
+    const kind = isMissing(field) && !this._notes.has(field.key) ? "p.missing" : "p.problem";
+    return texts.map((text) => (text.startsWith(start) ? text.slice(start.length) : text)).map((text, index) =>
+      h(kind, { id: index === 0 ? `${field.key}-problem` : undefined, role: index === 0 ? "status" : undefined }, visible(text)));
   }
 
   /** @param {Field} field @returns {Child} */
@@ -214,8 +220,8 @@ export class Fields {
     const { items, prefixItems } = field.schema;
     const isTuple = Array.isArray(prefixItems) && (items === false || items === undefined) && field.fields.length >= prefixItems.length;
     return h("div.items", null,
-      field.fields.map((item) => this._field(item)),
-      isTuple ? null : h("button.small", { type: "button", disabled: !canAdd, onclick: () => this._act(() => this.form.addItem(field)) }, `Add an item to ${field.name}`));
+      field.fields.map((item, index) => this._field(item, index === field.fields.length - 1)),
+      isTuple ? null : h("button.small.adds", { type: "button", disabled: !canAdd, onclick: () => this._act(() => { this.form.addItem(field); this._goTo(`${field.pointer}/${field.fields.length}`); }) }, `Add an item to ${field.name}`));
   }
 
   /** @param {Field} field */
@@ -227,11 +233,12 @@ export class Fields {
 
   /** A name and a button for a member that the schema does not name. @param {Field} field @returns {Child} */
   _entries(field) {
-    const name = this._names.get(field.key) ?? "";
     const add = () => this._act(() => {
+      const name = this._names.get(field.key) ?? "";
       if (this.form.addEntry(field, name)) {
         this._names.delete(field.key);
         this._notes.delete(field.key);
+        this._goTo(pointer([...field.path, name]));
       } else {
         this._notes.set(field.key, `There is a member ${name} already.`);
       }
@@ -239,11 +246,11 @@ export class Fields {
     const of = field.name === "" ? "" : ` of ${field.name}`;
     return h("div.row", { key: `${field.key}-entries` },
       h("input", {
-        type: "text", "aria-label": `Name of a new member${of}`, placeholder: "name", value: name, autocomplete: "off",
+        type: "text", "aria-label": `Name of a new member${of}`, placeholder: "name", value: this._names.get(field.key) ?? "", autocomplete: "off",
         oninput: (/** @type {any} */ event) => { this._names.set(field.key, event.target.value); },
         onkeydown: (/** @type {any} */ event) => { if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) { event.preventDefault(); add(); } },
       }),
-      h("button.small", { type: "button", onclick: add }, `Add a member${of}`));
+      h("button.small.adds", { type: "button", onclick: add }, `Add a member${of}`));
   }
 
   /** @param {Field} field @param {boolean} isWhole */
@@ -258,13 +265,14 @@ export class Fields {
 
   /** @param {Field} field */
   _absent(field) {
-    return h("button.small", { type: "button", id: field.key, onclick: () => this._act(() => this.form.include(field)) }, `Add ${field.name}`);
+    return h("button.small", { type: "button", id: field.key, onclick: () => this._act(() => { this.form.include(field); this._goTo(field.pointer); }) }, `Add ${field.name}`);
   }
 
   /** @param {Field} field @param {string[][]} options @param {string} value @param {(value: string) => void} choose @param {string} [label] */
   _select(field, options, value, choose, label) {
+    const about = this._about(field);
     return h("select", {
-      id: field.key, value, "aria-label": label ?? (field.kind === "union" ? `Kind of ${field.name}` : undefined), ...this._about(field),
+      id: field.key, value, ...about, "aria-label": label ?? (field.kind === "union" ? `Kind of ${about["aria-label"]?.toLowerCase() ?? field.name}` : about["aria-label"]),
       onchange: (/** @type {any} */ event) => this._act(() => choose(event.target.value)),
     }, options.map(([option, text]) => h("option", { value: option }, visible(text))));
   }
@@ -272,7 +280,7 @@ export class Fields {
   /** @param {Field} field @returns {import("./types.js").Props} */
   _about(field) {
     return {
-      "aria-describedby": describedBy(field), "aria-invalid": field.problems.length > 0 ? "true" : undefined, "data-pointer": field.pointer,
+      "aria-describedby": describedBy(field), "aria-invalid": field.problems.length > 0 && !isMissing(field) ? "true" : undefined, "data-pointer": field.pointer,
       "aria-required": field.isRequired && field.kind !== "boolean" ? "true" : undefined,
       "aria-label": typeof field.path.at(-1) === "number" ? `Item ${Number(field.name) + 1}` : field.chosenAbove >= 0 ? `Value of ${field.name}` : undefined,
     };
@@ -282,6 +290,22 @@ export class Fields {
   _typed(field, text) {
     this.form.type(field, text);
     this.changed(true);
+  }
+
+  /**
+   * Moves the focus to a field, after it is drawn: what had the focus is gone.
+   *
+   * @param {string} place
+   * @param {boolean} [isEnd] True for the last control of the field, which adds a part to it.
+   */
+  _goTo(place, isEnd) {
+    setTimeout(() => {
+      const field = place === "" ? document.querySelector("form") : document.querySelector(`[data-field="${CSS.escape(place)}"]`);
+      const adding = isEnd === true ? [...field?.querySelectorAll(".adds") ?? []].at(-1) : null;
+      const control = adding ?? field?.querySelector(":is(input, select, textarea, button):not(.acts *)");
+      /** @type {HTMLElement | null | undefined} */ (control)?.focus();
+      if (control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) control.select();
+    });
   }
 
   /** @param {() => unknown} act @param {boolean} [isQuiet] */
@@ -304,6 +328,11 @@ function isData(schema) {
 /** @param {Field} field */
 function isNested(field) {
   return field.kind === "object" || field.kind === "array" || field.kind === "union";
+}
+
+/** @param {Field} field @returns {boolean} True if the field waits for a value. */
+function isMissing(field) {
+  return field.value === undefined && field.isRequired;
 }
 
 /** @param {Field} field */

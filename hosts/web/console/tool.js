@@ -157,6 +157,8 @@ export class ToolPage {
     this.shown = call.number;
     const ticking = setInterval(this.update, 1_000);
     this.update();
+    // In a narrow window, the result is below the form.
+    setTimeout(() => document.querySelector(".results")?.scrollIntoView({ block: "nearest" }));
     try {
       const path = `/v1/tools/${encodeURIComponent(this.name)}/call`;
       await this.api.stream(path, call.args, (event, data) => this._heard(call, event, data), call.abort.signal);
@@ -188,6 +190,8 @@ export class ToolPage {
     try {
       await this.api.post(`/v1/asks/${encodeURIComponent(id)}`, answer);
       call.asks = call.asks.filter((ask) => ask.id !== id);
+      // The question had the focus, and goes.
+      /** @type {HTMLElement | null} */ (document.querySelector(".results h3"))?.focus();
     } catch (error) {
       call.problems[id] = /** @type {Error} */ (error).message;
     }
@@ -215,9 +219,9 @@ export class ToolPage {
     return h("header.tool", { key: "head" },
       h("h2", { tabindex: "-1" }, visible(String(definition.title ?? definition.name))),
       h("p.badges", null,
-        h("code", null, visible(definition.name)), h("span", { class: `badge ${verdict.decision}` }, verdict.decision),
-        hints.map((hint) => h("span.badge", null, visible(hint))), definition.deprecated === undefined ? null : h("span.badge.deny", null, "deprecated")),
-      h("p.note", null, visible(String(verdict.reason ?? "")), verdict.place === undefined ? null : [" (", h("code", null, visible(verdict.place)), ")"]),
+        definition.title === undefined || definition.title === definition.name ? null : h("code", null, visible(definition.name)), h("span", { class: `badge ${verdict.decision}` }, verdict.decision),
+        hints.map((hint) => h("span.badge", null, visible(hint))), definition.deprecated === undefined ? null : h("span.badge.deny", null, "deprecated"),
+        h("span.note", null, visible(String(verdict.reason ?? "")), verdict.place === undefined ? null : [" (", h("code", null, visible(verdict.place)), ")"])),
       definition.deprecated === undefined ? null : h("p.problem", null, visible(String(definition.deprecated))),
       h("div.markdown", null, markdown(String(definition.description ?? ""))));
   }
@@ -274,8 +278,9 @@ export class ToolPage {
   _buttons(form) {
     const running = this.running;
     return h("div.row.run", null,
-      h("button.primary", { type: "submit", disabled: form.isBroken || running !== undefined }, "Run"),
-      running === undefined ? null : h("button", { type: "button", onclick: () => running.abort.abort() }, "Cancel"),
+      // Buttons that are off keep the focus.
+      h("button.primary", { type: "submit", "aria-disabled": form.isBroken || running !== undefined ? "true" : undefined }, "Run"),
+      h("button", { type: "button", "aria-disabled": running === undefined ? "true" : undefined, onclick: () => running?.abort.abort() }, "Cancel"),
       h("button", { type: "button", onclick: () => this._take(null) }, "Clear"),
       h("button", { type: "button", onclick: () => void this._share() }, "Copy a link"),
       h("span.note", null, this.invalid === null ? "" : "The arguments are not valid yet."));
@@ -302,7 +307,7 @@ export class ToolPage {
 
   /** @returns {Child} */
   _more() {
-    const code = snippets(location.origin, this.name, this.form?.arguments ?? {});
+    const code = snippets(location.origin, this.name, this.form === null ? {} : withoutSecrets(this.form));
     return h("div", { key: "more" },
       h("details", null, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
       h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.inputSchema ?? null, 2)))),
@@ -313,7 +318,7 @@ export class ToolPage {
   _results() {
     const call = this.calls.find((other) => other.number === this.shown);
     return h("section.results", { "aria-label": "Result" },
-      h("div.row", null, h("h3", null, "Result"), VIEWS.map((view) => h("button.small", { type: "button", "aria-pressed": String(view === this.view), onclick: () => { this.view = view; this.update(); } }, view))),
+      h("div.row", null, h("h3", { tabindex: "-1" }, "Result"), VIEWS.map((view) => h("button.small", { type: "button", "aria-pressed": String(view === this.view), onclick: () => { this.view = view; this.update(); } }, view))),
       call === undefined ? h("p.note", null, "Nothing was run yet.") : this._call(call),
       this.calls.length < 2 ? null : h("nav", { "aria-label": "Calls" }, h("h4", null, "Calls"), h("ol.calls", { reversed: true }, this.calls.map((other) => h("li", { key: other.number },
         h("button.small", { type: "button", "aria-current": other.number === this.shown ? "true" : undefined, onclick: () => { this.shown = other.number; this.update(); } }, `${other.number}. ${stateOf(other)}`),
@@ -328,7 +333,7 @@ export class ToolPage {
       h("p.note", { role: "status" }, `${stateOf(call)} · ${seconds((call.ended ?? Date.now()) - call.began)}`),
       isRunning && progress !== undefined ? h("div", null,
         h("progress", { max: progress.total ?? undefined, value: progress.total === undefined ? undefined : progress.done ?? undefined, "aria-label": "Progress" }),
-        h("p.note", null, visible([progress.message, progress.total === undefined ? `${progress.done}` : `${progress.done} of ${progress.total}`].filter(Boolean).join(" · ")))) : null,
+        h("p.note", null, visible([progress.message, progress.total === undefined ? `${progress.done}` : `${Number(progress.done).toLocaleString()} of ${Number(progress.total).toLocaleString()}`].filter(Boolean).join(" · ")))) : null,
       call.asks.map((ask) => question(ask, {
         answer: (id, answer) => void this._answer(call, id, answer), problem: call.problems[ask.id], reason: call.reasons[ask.id] ?? "",
         setReason: (text) => { call.reasons[ask.id] = text; this.update(); },

@@ -53,7 +53,9 @@ export function show(result, view, media) {
   /** @type {(Child | null)[]} */
   const parts = [];
   if (result.isError) parts.push(error(result.error));
-  const blocks = Array.isArray(result.content) ? result.content : [];
+  // The error is shown once.
+  const isShown = (/** @type {any} */ block) => !result.isError || block.type !== "text" || block.text !== result.error?.message;
+  const blocks = (Array.isArray(result.content) ? result.content : []).filter(isShown);
   blocks.forEach((/** @type {any} */ block, /** @type {number} */ index) => parts.push(showBlock(block, view, media, `block ${index}`)));
   if (result.structured !== undefined) parts.push(structured(result.structured, blocks));
   if (Array.isArray(result.files) && result.files.length > 0) {

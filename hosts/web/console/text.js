@@ -108,7 +108,7 @@ export function isDiff(text) {
  * @returns {Child}
  */
 export function diff(text) {
-  const lines = shortened(text).split("\n").slice(0, MOST_PARTS);
+  const lines = shortened(text).replace(/\n$/, "").split("\n").slice(0, MOST_PARTS);
   return h("pre.diff", null, lines.map((line) => h("span", { class: `line ${classOfLine(line)}` }, `${visible(line)}\n`)));
 }
 

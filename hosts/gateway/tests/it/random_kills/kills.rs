@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::platform::Incoming;
 use super::random::Random;
-use super::{CHILD, PLACE, Place, in_time};
+use super::{CHILD, LONG, PLACE, Place, in_time};
 use crate::process;
 
 /// The variable under which the process notes how much of its transcripts has reached the disk.
@@ -112,8 +112,9 @@ impl Processes {
         }
     }
 
-    /// Waits for the orderly end of the process.
+    /// Waits for the orderly end of the process, for as long as some of its work gets done: how much is left depends on the load.
     pub(super) async fn ended(mut self) -> Killed {
+        let mut left = (self.left(), Instant::now());
         loop {
             if let Some(status) = self.child.as_mut().unwrap().try_wait().unwrap() {
                 assert!(status.success(), "{status}: {}", self.errors());
@@ -121,8 +122,27 @@ impl Processes {
                 assert!(!errors.contains("panicked"), "{errors}");
                 return std::mem::take(&mut self.killed);
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let now = self.left();
+            if now == left.0 {
+                assert!(left.1.elapsed() < LONG, "nothing gets done any more: {now:?} are left");
+            } else {
+                left = (now, Instant::now());
+            }
         }
+    }
+
+    /// The numbers of messages and parts that are not done, and of runs.
+    fn left(&self) -> [i64; 3] {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let store = Connection::open_with_flags(self.place.data().join("gateway.db"), flags).unwrap();
+        store.busy_timeout(LONG).unwrap();
+        [
+            "SELECT count(*) FROM inbox WHERE state IN ('queued', 'claimed')",
+            "SELECT count(*) FROM outbox WHERE state IN ('prepared', 'sending')",
+            "SELECT count(*) FROM runs",
+        ]
+        .map(|sql| store.query_row(sql, [], |row| row.get(0)).unwrap())
     }
 
     /// Reads a copy of the store: the next process is to find it as it was left.

@@ -134,7 +134,7 @@ pub(crate) async fn check(kills: usize) {
     let on_telegram = in_time("the people end", people.end()).await;
     telegram.0.clear_faults();
     place.note("drain", &telegram.last_offset());
-    let killed = in_time("all work is done", processes.ended()).await;
+    let killed = processes.ended().await;
     let input = Input { over_http, on_platform: incoming.sent, on_telegram };
     let report = accounting::account(&place, &input, &telegram, &killed, &model.faults());
     println!("{report}");

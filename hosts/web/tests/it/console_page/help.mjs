@@ -30,6 +30,8 @@ export async function open(browser, origin, options, allowed = () => false) {
     });
     page.on("pageerror", (error) => watched.faults.push(String(error.stack)));
     page.on("dialog", (dialog) => { watched.faults.push(`a dialog: ${dialog.message()}`); void dialog.dismiss(); });
+    // From the first listener on, the browser opens no dialog of its own, and it takes a while until it knows.
+    page.on("filechooser", () => {});
     page.on("request", (request) => {
       const url = request.url();
       if (!url.startsWith(`${origin}/`) && !url.startsWith(`blob:${origin}/`)) watched.faults.push(`a request to ${url}`);

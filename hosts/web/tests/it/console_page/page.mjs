@@ -188,12 +188,14 @@ async function share(page) {
   const link = page.url();
   assert.ok(!decodeURIComponent(link).includes(SECRET), "the link has no secret");
   assert.ok(decodeURIComponent(link).includes("9007199254740995"), "the link has the arguments");
+  assert.ok(!(await page.locator(".arguments details").allTextContents()).join("").includes(SECRET), "the code has no secret");
   const other = await page.context().newPage();
   const sent = [];
   other.on("request", (request) => sent.push(new URL(request.url()).pathname));
+  const validated = other.waitForResponse((response) => response.url().endsWith("/validate"));
   await other.goto(link);
   await until(other, "the form is filled from the link", (name) => document.querySelector("[data-pointer=\"/name\"]")?.value === name, TYPED.name);
-  await other.waitForResponse((response) => response.url().endsWith("/validate")).catch(() => null);
+  await validated;
   assert.equal(await other.locator("[data-pointer=\"/secret\"]").inputValue(), "", "the secret is not in it");
   assert.deepEqual(sent.filter((path) => path.endsWith("/call")), [], "a link runs nothing");
   assert.ok((await other.locator(".results").innerText()).includes("Nothing was run yet."));
@@ -366,7 +368,9 @@ try {
   const storageState = await opened.context.storageState();
   await close(opened);
   await used(browser);
+  console.log("checked: used");
   await looks(browser, storageState);
+  console.log("checked: looks");
 } finally {
   await browser.close();
 }

@@ -23,6 +23,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The path at which a code is exchanged: there, no token is needed. */
+export const EXCHANGE = "/console/token";
+
 /** Requests with one token. */
 export class Api {
   /**
@@ -70,8 +73,9 @@ export class Api {
   async _send(method, path, body, { accept = "application/json", signal }) {
     /** @type {{ [name: string]: string }} */
     const headers = { Accept: accept };
-    const token = this._token();
-    if (token !== null) headers.Authorization = `Bearer ${token}`;
+    // A token has signs that a header takes; others are none.
+    const token = path === EXCHANGE ? null : this._token();
+    if (token !== null && /^[\x21-\x7e]+$/.test(token)) headers.Authorization = `Bearer ${token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let response;
     try {
@@ -83,7 +87,7 @@ export class Api {
       throw new ApiError("The server cannot be reached.", 0);
     }
     if (response.ok) return response;
-    if (response.status === 401) this._onUnknown();
+    if (response.status === 401 && path !== EXCHANGE) this._onUnknown();
     throw await problemOf(response);
   }
 }
@@ -111,7 +115,9 @@ async function problemOf(response) {
  */
 export async function readEvents(body, onEvent) {
   const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
-  let rest = "";
+  /** Pieces of a line that has not ended. @type {string[]} */
+  let pieces = [];
+  let isAfterReturn = false;
   let [event, id] = ["message", /** @type {string | null} */ (null)];
   /** @type {string[]} */
   let data = [];
@@ -130,13 +136,26 @@ export async function readEvents(body, onEvent) {
     else if (name === "data") data.push(value);
     else if (name === "id") id = value;
   };
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    rest += value;
-    // A carriage return at the end may be half of a line's end.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? "";
-    lines.forEach(take);
+  /** @param {string} value */
+  const hear = (value) => {
+    // A line's end may be cut between its two signs.
+    const text = isAfterReturn && value.startsWith("\n") ? value.slice(1) : value;
+    if (value !== "") isAfterReturn = value.endsWith("\r");
+    const lines = text.split(/\r\n|\n|\r/);
+    pieces.push(lines[0]);
+    for (const line of lines.slice(1)) {
+      take(pieces.join(""));
+      pieces = [line];
+    }
+  };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      hear(value);
+    }
+  } finally {
+    // After a fault nobody hears the rest, and the server ends what it was for.
+    reader.cancel().catch(() => {});
   }
 }

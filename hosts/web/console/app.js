@@ -5,7 +5,7 @@
  */
 
 import { h, render } from "./render.js";
-import { Api, ApiError } from "./api.js";
+import { Api, ApiError, EXCHANGE } from "./api.js";
 import { ToolPage } from "./tool.js";
 import { visible } from "./text.js";
 import { VirtualList } from "./list.js";
@@ -44,15 +44,29 @@ export class App {
   }
 
   async start() {
-    addEventListener("hashchange", () => void this._route(true));
-    const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
-    if (code !== undefined) {
-      // The code is used up, and does not stay in the history of the browser.
-      history.replaceState(null, "", `${location.pathname}#/tools`);
-      await this._exchange(code);
-    }
-    await this._load();
+    addEventListener("hashchange", () => void this._follow());
+    if (!(await this._takeCode())) await this._load();
     await this._route(false);
+  }
+
+  /** Follows a link, or an address with a new code that was put into this page. */
+  async _follow() {
+    await this._takeCode();
+    await this._route(true);
+  }
+
+  /** @returns {Promise<boolean>} True if the address had a code. */
+  async _takeCode() {
+    const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
+    if (code === undefined) return false;
+    // The code is used up, and does not stay in the history of the browser.
+    history.replaceState(null, "", `${location.pathname}#/tools`);
+    this.problem = null;
+    await this._exchange(code);
+    const { problem } = this;
+    await this._load();
+    this.problem ??= problem;
+    return true;
   }
 
   /** Draws the page again, once however often it is asked for. */
@@ -61,14 +75,20 @@ export class App {
     this._isDrawn = false;
     queueMicrotask(() => {
       this._isDrawn = true;
-      render(this.root, this._show());
+      try {
+        render(this.root, this._show());
+      } catch (error) {
+        // The other pages go on.
+        console.error(error);
+        render(this.root, broken(/** @type {Error} */ (error)));
+      }
     });
   }
 
   /** @param {string} code */
   async _exchange(code) {
     try {
-      const { token } = await this.api.post("/console/token", { code });
+      const { token } = await this.api.post(EXCHANGE, { code });
       localStorage.setItem(TOKEN, token);
       this.problem = null;
     } catch (error) {
@@ -207,6 +227,12 @@ export class App {
       { key: `group ${heading}`, heading: `${heading} (${all.length})` }, ...all.map((tool) => ({ key: tool.name, tool })),
     ]);
   }
+}
+
+/** @param {Error} error @returns {Child[]} */
+function broken(error) {
+  return [h("main", { key: "broken" }, h("h2", null, "This page cannot be shown"), h("p.problem", { role: "alert" }, visible(error.message)),
+    h("p", null, h("a", { href: "#/tools" }, "To the tools")))];
 }
 
 /** @param {any} tool */

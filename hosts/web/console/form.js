@@ -160,6 +160,7 @@ export class Form {
 
   /** @param {Field} field @param {string} text */
   _typeJson(field, text) {
+    this._forgetBelow(field.pointer);
     this._typed.set(field.pointer, text);
     if (text.trim() === "" && canBeEmpty(field)) {
       this._put(field.path, undefined);
@@ -228,15 +229,26 @@ export class Form {
     if (isObject(value) && isObject(before)) {
       const previous = field.options[field.chosen];
       for (const [name, member] of Object.entries(before)) {
-        const known = isObject(option.properties) && Object.hasOwn(option.properties, name);
-        const wasKnown = isObject(previous?.properties) && Object.hasOwn(previous.properties, name);
-        const schema = known ? this.schemas.resolve(option.properties[name]) : {};
-        const isTag = Object.hasOwn(schema, "const");
-        const isKept = known ? !isTag && this.schemas.kind(schema) === this.schemas.kind(this.schemas.resolve(previous?.properties?.[name] ?? schema)) : !wasKnown && this.schemas.takesEntries(option);
-        if (isKept) define(value, name, member);
+        if (this._isKept(option, previous, [...field.path, name], member)) define(value, name, member);
       }
     }
     this._put(field.path, value);
+  }
+
+  /**
+   * @param {Schema} option The option that is chosen.
+   * @param {Schema | undefined} previous The option before.
+   * @param {Path} path The place of a member.
+   * @param {Json} member
+   * @returns {boolean} True if the member stays: the new option has it too, and has controls for its value.
+   */
+  _isKept(option, previous, path, member) {
+    const name = String(path.at(-1));
+    if (!hasMember(option, name)) return !hasMember(previous, name) && this.schemas.takesEntries(option);
+    const schema = this.schemas.member(option, name);
+    const before = hasMember(previous, name) ? this.schemas.member(/** @type {Schema} */ (previous), name) : schema;
+    if (this.schemas.fixed(schema) !== undefined || this.schemas.kind(schema) !== this.schemas.kind(before)) return false;
+    return isControlled(this._field(schema, member, path, { isRequired: true, isEntry: false, name }));
   }
 
   /**
@@ -246,6 +258,7 @@ export class Form {
    * @param {boolean} isJson
    */
   showAsJson(field, isJson) {
+    this._forgetBelow(field.pointer);
     this._typed.delete(field.pointer);
     this._faults.delete(field.pointer);
     this._asJson.set(field.pointer, isJson);
@@ -408,7 +421,8 @@ export class Form {
       case "constant": return equal(schema.const, value);
       case "choice": return (this.schemas.choices(schema) ?? []).some((choice) => equal(choice.value, value));
       case "text": return typeof value === "string";
-      case "number": return typeof value === "number" || typeof value === "bigint";
+      // A new number is an empty text until one is typed.
+      case "number": return typeof value === "number" || typeof value === "bigint" || value === "";
       case "boolean": return typeof value === "boolean";
       case "null": return value === null;
       case "array": return Array.isArray(value);
@@ -472,9 +486,20 @@ export class Form {
 
   /** Forgets how a place and what is in it was shown. @param {string} place */
   _forget(place) {
-    for (const state of [this._typed, this._chosen, this._asJson, this._faults, this._problems]) {
-      for (const other of [...state.keys()]) if (other === place || other.startsWith(`${place}/`)) state.delete(other);
+    for (const state of this._states()) state.delete(place);
+    this._forgetBelow(place);
+  }
+
+  /** Forgets how what is in a place was shown. @param {string} place */
+  _forgetBelow(place) {
+    for (const state of this._states()) {
+      for (const other of [...state.keys()]) if (other.startsWith(`${place}/`)) state.delete(other);
     }
+  }
+
+  /** @returns {Map<string, unknown>[]} */
+  _states() {
+    return [this._typed, this._chosen, this._asJson, this._faults, this._problems];
   }
 
   /**
@@ -514,6 +539,16 @@ export class Form {
 function own(value, step) {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
   return /** @type {any} */ (value)[step];
+}
+
+/** @param {Schema | undefined} schema @param {string} name */
+function hasMember(schema, name) {
+  return isObject(schema?.properties) && Object.hasOwn(schema.properties, name);
+}
+
+/** @param {Field} field @returns {boolean} True if nothing in a field is shown as JSON because its value is of another kind. */
+function isControlled(field) {
+  return !field.isForced && field.fields.every(isControlled);
 }
 
 /** @param {Field} field */

@@ -47,7 +47,7 @@ export class VirtualList {
         this._scrolled(element);
         new ResizeObserver(() => this._scrolled(element)).observe(element);
       },
-    }, space("above", first), entries, space("below", Math.max(0, count - last)));
+    }, space(" above", first), entries, space(" below", Math.max(0, count - last)));
   }
 
   /** @param {HTMLElement} element */

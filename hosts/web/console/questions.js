@@ -15,6 +15,7 @@ import { diff, visible } from "./text.js";
  * @property {(id: string, answer: any) => void} answer
  * @property {string} [problem] What was wrong with the last answer.
  * @property {string} reason The reason of a denial, as typed so far.
+ * @property {boolean} isNew True for a moment, in which it cannot be answered.
  * @property {(text: string) => void} setReason
  */
 
@@ -43,12 +44,12 @@ export function question(ask, answering) {
 
 /** @param {any} ask @param {Answering} answering @returns {Child} */
 function approval(ask, answering) {
-  const { answer, reason } = answering;
+  const { answer, reason, isNew } = answering;
   const forSession = ask.atMost !== "once" && ask.question?.at_most !== "once";
   const denial = reason.trim() === "" ? { type: "deny" } : { type: "deny", message: reason };
   return h("div.row", null,
-    h("button.primary", { type: "button", onclick: () => answer(ask.id, { type: "allow" }) }, "Allow once"),
-    forSession ? h("button", { type: "button", onclick: () => answer(ask.id, { type: "allow", scope: "session" }) }, "Allow for this session") : null,
+    h("button.primary", { type: "button", disabled: isNew, onclick: () => answer(ask.id, { type: "allow" }) }, "Allow once"),
+    forSession ? h("button", { type: "button", disabled: isNew, onclick: () => answer(ask.id, { type: "allow", scope: "session" }) }, "Allow for this session") : null,
     h("input.grow", { type: "text", "aria-label": "Reason of a denial", placeholder: "reason", value: reason, oninput: (/** @type {any} */ event) => answering.setReason(event.target.value) }),
     h("button.danger", { type: "button", onclick: () => answer(ask.id, denial) }, "Deny"));
 }
@@ -62,7 +63,7 @@ function list(label, texts) {
 /** @param {any} detail @returns {Child} */
 function detail(detail) {
   switch (detail.type) {
-    case "diff": return h("div", null, h("p", null, h("code", null, visible(String(detail.path)))), diff(String(detail.diff)));
+    case "diff": return h("div", null, h("p", null, h("code", null, visible(String(detail.path)))), diff(String(detail.diff), true));
     case "command": return h("div", null, h("pre.code", { tabindex: "0" }, visible(String(detail.command))),
       typeof detail.cwd === "string" ? h("p.note", null, "In ", h("code", null, visible(detail.cwd))) : null);
     case "path": return h("p", null, `${detail.access === "write" ? "Writes" : "Reads"} `, h("code", null, visible(String(detail.path))));

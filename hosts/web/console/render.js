@@ -44,7 +44,7 @@ function flat(children) {
   /** @type {Child[]} */
   const all = [];
   for (const child of children) {
-    if (Array.isArray(child)) all.push(...flat(child));
+    if (Array.isArray(child)) for (const inner of flat(child)) all.push(inner);
     else if (typeof child === "number" || typeof child === "bigint") all.push(String(child));
     else if (typeof child === "string") child !== "" && all.push(child);
     else if (child !== null && child !== undefined && typeof child !== "boolean") all.push(child);
@@ -158,6 +158,8 @@ function create(node, isSvg, made) {
 
 /** @param {Element} element @param {Node} node @param {(() => void)[]} made */
 function patch(element, node, made) {
+  // The same node again is as it was.
+  if (nodes.get(element) === node) return;
   const before = nodes.get(element)?.props ?? {};
   nodes.set(element, node);
   for (const name of Object.keys(before)) if (!(name in node.props)) setProp(element, name, undefined, before[name]);
@@ -178,6 +180,8 @@ function setProp(element, name, value, before) {
     setStyle(/** @type {HTMLElement} */ (element).style, value ?? {}, before ?? {});
   } else if (PROPERTIES.has(name)) {
     const properties = /** @type {any} */ (element);
+    // What a person opened or closed stays so, unless it is to be otherwise.
+    if (name === "open" && value === before) return;
     // A control keeps its selection if it has that value already.
     if (value !== undefined && properties[name] !== value) properties[name] = value;
     else if (value === undefined && typeof before === "boolean") properties[name] = false;

@@ -6,10 +6,13 @@
 
 import { h } from "./render.js";
 import { stringify } from "./json.js";
-import { diff, isDiff, isTable, markdown, table, terminal, visible } from "./text.js";
+import { diff, hostOf, isDiff, isTable, markdown, shortened, table, terminal, visible } from "./text.js";
 
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./types.js").Child} Child */
+
+/** Results as nodes, by view: they are made once. @type {WeakMap<object, Map<string, (Child | null)[]>>} */
+const shown = new WeakMap();
 
 /** Ways to show a text. */
 export const VIEWS = /** @type {const} */ (["Text", "Markdown", "As the model sees it"]);
@@ -49,7 +52,22 @@ export class Media {
  * @returns {(Child | null)[]}
  */
 export function show(result, view, media) {
-  if (view === VIEWS[2]) return [h("pre.model", null, visible(asModel(result)))];
+  let views = shown.get(result);
+  if (views === undefined) {
+    views = new Map();
+    shown.set(result, views);
+  }
+  let parts = views.get(view);
+  if (parts === undefined) {
+    parts = make(result, view, media);
+    views.set(view, parts);
+  }
+  return parts;
+}
+
+/** @param {any} result @param {string} view @param {Media} media @returns {(Child | null)[]} */
+function make(result, view, media) {
+  if (view === VIEWS[2]) return [h("pre.model", { tabindex: "0" }, visible(shortened(asModel(result))))];
   /** @type {(Child | null)[]} */
   const parts = [];
   if (result.isError) parts.push(error(result.error));
@@ -71,7 +89,7 @@ export function show(result, view, media) {
 /** @param {any} error @returns {Child} */
 function error(error) {
   const retry = error?.retryAfterMs === undefined ? "" : ` It can be tried again after ${(Number(error.retryAfterMs) / 1_000).toLocaleString()} s.`;
-  return h("p.problem", { role: "alert" }, h("strong", null, visible(String(error?.kind ?? "failed").replaceAll("_", " "))), ": ", visible(String(error?.message ?? "")), retry);
+  return h("p.problem", { role: "alert" }, h("strong", null, visible(String(error?.kind ?? "failed").replaceAll("_", " "))), ": ", visible(shortened(String(error?.message ?? ""))), retry);
 }
 
 /** @param {any} block @param {string} view @param {Media} media @param {string} key @returns {Child} */
@@ -82,7 +100,7 @@ function showBlock(block, view, media, key) {
     case "audio": return audio(block, media, key);
     case "resource_link": return h("p", null, "Link: ", link(String(block.uri ?? ""), String(block.title ?? block.name ?? block.uri)));
     case "resource": return resource(block.resource ?? {}, view, media, key);
-    default: return h("pre.code", null, visible(stringify(block, 2)));
+    default: return h("pre.code", { tabindex: "0" }, visible(shortened(stringify(block, 2))));
   }
 }
 
@@ -116,7 +134,7 @@ function resource(resource, view, media, key) {
 
 /** @param {any} file @param {Media} media @param {string} key @returns {Child} */
 function showFile(file, media, key) {
-  const about = `${visible(String(file.name ?? "file"))} (${[file.mimeType, file.bytes === undefined ? null : `${Number(file.bytes).toLocaleString()} bytes`].filter(Boolean).join(", ")})`;
+  const about = `${visible(String(file.name ?? "file"))} (${[file.mimeType === undefined ? null : visible(String(file.mimeType)), file.bytes === undefined ? null : `${Number(file.bytes).toLocaleString()} bytes`].filter(Boolean).join(", ")})`;
   if (typeof file.error === "string") return h("p.problem", null, `${about}: ${visible(file.error)}`);
   const type = String(file.mimeType ?? "");
   const preview = typeof file.data !== "string" ? null : type.startsWith("image/") ? image(file, media, key) : type.startsWith("audio/") ? audio(file, media, key) : null;
@@ -136,12 +154,12 @@ function structured(value, blocks) {
   // A structured result that its text repeats is shown once, unless it is a table.
   const isRepeated = blocks.some((block) => block.type === "text" && (block.text === text || block.text === stringify(value) || block.text === value));
   if (isTable(value)) return table(value);
-  return isRepeated ? null : h("details", { open: true }, h("summary", null, "Structured result"), h("pre.code", { tabindex: "0" }, visible(text)));
+  return isRepeated ? null : h("details", { open: true }, h("summary", null, "Structured result"), h("pre.code", { tabindex: "0" }, visible(shortened(text))));
 }
 
 /** @param {string} address @param {string} label @returns {Child} */
 function link(address, label) {
-  return /^https?:\/\//.test(address) ? h("a", { href: address, rel: "noreferrer noopener", target: "_blank" }, visible(label)) : h("code", null, visible(address));
+  return /^https?:\/\//.test(address) ? h("a", { href: address, rel: "noreferrer noopener", target: "_blank" }, `${visible(label)} (${hostOf(address)})`) : h("code", null, visible(address));
 }
 
 /** @param {any} result @returns {string} The text that a model gets. */

@@ -23,8 +23,10 @@ const MOST_STEPS = 64;
 const [MOST_OPTIONS, DEEPEST_OPTIONS] = [256, 4];
 /** Levels of a new value: a schema may require itself. */
 const DEEPEST_NEW = 12;
-/** Levels that are compared to find the option of a value. */
-const DEEPEST_FIT = 6;
+/** Parts of a new value. */
+const MOST_NEW = 1_000;
+/** Levels, and parts, that are compared to find the option of a value. */
+const [DEEPEST_FIT, MOST_FITS] = [6, 5_000];
 
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
@@ -40,6 +42,7 @@ export class Schemas {
     this._resolved = new WeakMap();
     /** @type {WeakMap<object, Schema[]>} */
     this._options = new WeakMap();
+    this._steps = 0;
   }
 
   /**
@@ -139,23 +142,44 @@ export class Schemas {
 
   /**
    * @param {Schema} schema A resolved one.
+   * @returns {Json | undefined} The only value that it allows, if it names one.
+   */
+  fixed(schema) {
+    if (Object.hasOwn(schema, "const")) return schema.const;
+    const choices = this.choices(schema);
+    return choices?.length === 1 ? choices[0].value : undefined;
+  }
+
+  /**
+   * @param {Schema} schema A resolved one.
    * @returns {Schema[]} The schemas of which a value fits one, each with what the schema demands beside.
    */
   options(schema) {
     let options = this._options.get(schema);
     if (options === undefined) {
-      options = this._flatOptions(schema, 0);
+      options = this._flatOptions(schema, 0, { left: MOST_OPTIONS });
       this._options.set(schema, options);
     }
     return options;
   }
 
-  /** Options among options are options of the whole. @param {Schema} schema @param {number} depth @returns {Schema[]} */
-  _flatOptions(schema, depth) {
-    return this._findOptions(schema).flatMap((option) => {
-      const inner = depth < DEEPEST_OPTIONS && this.choices(option) === null ? this._flatOptions(option, depth + 1) : [];
-      return inner.length > 0 ? inner : [option];
-    }).slice(0, MOST_OPTIONS);
+  /**
+   * Options among options are options of the whole.
+   *
+   * @param {Schema} schema @param {number} depth
+   * @param {{ left: number }} room
+   * @returns {Schema[]}
+   */
+  _flatOptions(schema, depth, room) {
+    /** @type {Schema[]} */
+    const flat = [];
+    for (const option of this._findOptions(schema)) {
+      if (room.left <= 0) break;
+      const inner = depth < DEEPEST_OPTIONS && this.choices(option) === null ? this._flatOptions(option, depth + 1, room) : [];
+      if (inner.length === 0) room.left -= 1;
+      flat.push(...(inner.length > 0 ? inner : [option]));
+    }
+    return flat;
   }
 
   /** @param {Schema} schema @returns {Schema[]} */
@@ -205,6 +229,7 @@ export class Schemas {
    * @returns {number} The index of the option of a union that describes the value best.
    */
   bestOption(schema, value) {
+    this._steps = MOST_FITS;
     const scores = this.options(schema).map((option) => (value === undefined ? 0 : this._fit(option, value, 0)));
     return scores.indexOf(Math.max(...scores));
   }
@@ -214,7 +239,8 @@ export class Schemas {
    * @returns {number} How well the schema describes the value.
    */
   _fit(schema, value, depth) {
-    if (depth > DEEPEST_FIT) return 0;
+    this._steps -= 1;
+    if (depth > DEEPEST_FIT || this._steps < 0) return 0;
     if (Object.hasOwn(schema, "const")) return equal(schema.const, value) ? 4 : NEVER;
     const choices = this.choices(schema);
     if (choices !== null) return choices.some((choice) => equal(choice.value, value)) ? 3 : NEVER;
@@ -246,7 +272,7 @@ export class Schemas {
         const property = this.resolve(known[name]);
         const fit = this._fit(property, member, depth + 1);
         // A tag that differs tells that this is another option.
-        if (fit === NEVER && Object.hasOwn(property, "const")) return NEVER;
+        if (fit === NEVER && this.fixed(property) !== undefined) return NEVER;
         score += fit === NEVER ? -2 : 1;
       } else if (!this.takesEntries(schema)) {
         score -= 2;
@@ -272,18 +298,21 @@ export class Schemas {
    *
    * @param {Schema} schema A resolved one.
    * @param {number} [depth]
+   * @param {{ left: number }} [room]
    * @returns {Json | undefined}
    */
-  initial(schema, depth = 0) {
+  initial(schema, depth = 0, room = { left: MOST_NEW }) {
     if (Object.hasOwn(schema, "default")) return schema.default;
-    if (depth > DEEPEST_NEW) return undefined;
+    room.left -= 1;
+    if (depth > DEEPEST_NEW || room.left < 0) return undefined;
     switch (this.kind(schema)) {
-      case "constant": return schema.const;
+      case "constant":
+      case "choice": return this.fixed(schema);
       case "null": return null;
       case "boolean": return false;
-      case "union": return this._initialOfUnion(schema, depth);
-      case "array": return this._initialItems(schema, depth);
-      case "object": return this._initialMembers(schema, depth);
+      case "union": return this._initialOfUnion(schema, depth, room);
+      case "array": return this._initialItems(schema, depth, room);
+      case "object": return this._initialMembers(schema, depth, room);
       default: return undefined;
     }
   }
@@ -293,36 +322,37 @@ export class Schemas {
    *
    * @param {Schema} schema A resolved one.
    * @param {number} [depth]
+   * @param {{ left: number }} [room]
    * @returns {Json}
    */
-  blank(schema, depth = 0) {
-    const initial = this.initial(schema, depth);
+  blank(schema, depth = 0, room = { left: MOST_NEW }) {
+    const initial = this.initial(schema, depth, room);
     if (initial !== undefined) return initial;
     const choices = this.choices(schema);
     if (choices !== null && choices.length > 0) return choices[0].value;
     return this.kind(schema) === "json" ? null : "";
   }
 
-  /** @param {Schema} schema @param {number} depth @returns {Json | undefined} */
-  _initialOfUnion(schema, depth) {
+  /** @param {Schema} schema @param {number} depth @param {{ left: number }} room @returns {Json | undefined} */
+  _initialOfUnion(schema, depth, room) {
     const options = this.options(schema);
     if (options.some((option) => this.kind(option) === "null")) return null;
-    return this.initial(options[0], depth + 1);
+    return this.initial(options[0], depth + 1, room);
   }
 
-  /** @param {Schema} schema @param {number} depth @returns {Json} */
-  _initialItems(schema, depth) {
+  /** @param {Schema} schema @param {number} depth @param {{ left: number }} room @returns {Json} */
+  _initialItems(schema, depth, room) {
     const places = Array.isArray(schema.prefixItems) ? schema.prefixItems.length : 0;
     const count = Math.min(Math.max(places, Number(schema.minItems ?? 0)), 100);
-    return Array.from({ length: count }, (_, index) => this.blank(this.item(schema, index), depth + 1));
+    return Array.from({ length: count }, (_, index) => this.blank(this.item(schema, index), depth + 1, room));
   }
 
-  /** @param {Schema} schema @param {number} depth @returns {Json} */
-  _initialMembers(schema, depth) {
+  /** @param {Schema} schema @param {number} depth @param {{ left: number }} room @returns {Json} */
+  _initialMembers(schema, depth, room) {
     /** @type {{ [name: string]: Json }} */
     const members = {};
     for (const name of required(schema)) {
-      const value = this.initial(this.member(schema, name), depth + 1);
+      const value = this.initial(this.member(schema, name), depth + 1, room);
       if (value !== undefined) define(members, name, value);
     }
     return members;
@@ -387,8 +417,7 @@ function isObjectOfItsOwn(schema) {
 function isWithin(schema, value) {
   if (typeof value === "string") {
     const length = [...value].length;
-    return length >= (schema.minLength ?? 0) && length <= (schema.maxLength ?? Infinity)
-      && (typeof schema.pattern !== "string" || isMatch(schema.pattern, value));
+    return length >= (schema.minLength ?? 0) && length <= (schema.maxLength ?? Infinity);
   }
   if (typeof value === "number" || typeof value === "bigint") {
     return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity);
@@ -396,8 +425,13 @@ function isWithin(schema, value) {
   return true;
 }
 
-/** @param {string} pattern @param {string} text */
+/**
+ * The engine of a browser goes back and tries again, which that of the server never does: a pattern that can take long there is taken to match.
+ *
+ * @param {string} pattern @param {string} text
+ */
 function isMatch(pattern, text) {
+  if (pattern.length > 200 || text.length > 200 || /\)[*+?{]|\\[1-9k]/.test(pattern) || (pattern.match(/[*+{]/g) ?? []).length > 3) return true;
   try {
     return new RegExp(pattern, "u").test(text);
   } catch {

@@ -16,7 +16,7 @@ import { stringify } from "./json.js";
  */
 export function snippets(origin, name, args) {
   const address = `${origin}/v1/tools/${encodeURIComponent(name)}/call`;
-  const body = stringify(args);
+  const body = seen(stringify(args));
   return [
     ["curl", [
       `curl ${quoted(address)} \\`,
@@ -44,6 +44,11 @@ export function snippets(origin, name, args) {
       `println!("{}", result.text());`,
     ].join("\n")],
   ];
+}
+
+/** @param {string} json @returns {string} The same JSON, with signs that are not seen written as escapes. */
+function seen(json) {
+  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, (sign) => Array.from({ length: sign.length }, (_, index) => `\\u${sign.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""));
 }
 
 /** @param {string} text @returns {string} A word of a POSIX shell. */

@@ -20,8 +20,8 @@ const MOST_PARTS = 5_000;
 
 // eslint-disable-next-line no-control-regex
 const ESCAPE = /\u001b(?:\[([0-9;:]*)m|\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
-// eslint-disable-next-line no-control-regex
-const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** Signs that are not seen or turn the direction of a text; within a picture of emoji they are no more than a part of it. */
+const INVISIBLE = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?)(?:\ufe0f?\u200d(?=\p{Extended_Pictographic})|\ufe0f)|((?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu;
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
 /**
@@ -31,11 +31,11 @@ const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "
  * @returns {string}
  */
 export function visible(text) {
-  return text.replace(INVISIBLE, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(INVISIBLE, (sign, /** @type {string | undefined} */ hidden) => (hidden === undefined ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`));
 }
 
 /** @param {string} text @returns {string} At most {@link MOST_SHOWN} characters of it. */
-function shortened(text) {
+export function shortened(text) {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}\n… ${(text.length - MOST_SHOWN).toLocaleString()} characters more` : text;
 }
 
@@ -105,11 +105,15 @@ export function isDiff(text) {
  * A difference, line by line.
  *
  * @param {string} text
+ * @param {boolean} [isWhole] True if nothing may be left out: what a person allows has to be seen.
  * @returns {Child}
  */
-export function diff(text) {
-  const lines = shortened(text).replace(/\n$/, "").split("\n").slice(0, MOST_PARTS);
-  return h("pre.diff", null, lines.map((line) => h("span", { class: `line ${classOfLine(line)}` }, `${visible(line)}\n`)));
+export function diff(text, isWhole) {
+  const all = (isWhole === true ? text : shortened(text)).replace(/\n$/, "").split("\n");
+  const lines = isWhole === true ? all : all.slice(0, MOST_PARTS);
+  const left = all.length - lines.length;
+  return h("pre.diff", { tabindex: "0" }, lines.map((line) => h("span", { class: `line ${classOfLine(line)}` }, `${visible(line)}\n`)),
+    left > 0 ? h("span.line.hunk", null, `… ${left.toLocaleString()} lines more`) : null);
 }
 
 /** @param {string} line */
@@ -167,7 +171,7 @@ export function markdown(text) {
       index += 1;
       const code = take((inner) => !inner.trimStart().startsWith(fence));
       index += 1;
-      blocks.push(h("pre.code", null, h("code", null, visible(code.join("\n")))));
+      blocks.push(h("pre.code", { tabindex: "0" }, h("code", null, visible(code.join("\n")))));
     } else if (/^#{1,6}\s/.test(line)) {
       index += 1;
       const level = /^#+/.exec(line)?.[0].length ?? 1;
@@ -188,6 +192,7 @@ export function markdown(text) {
       blocks.push(h("p", null, spans(paragraph.join("\n"))));
     }
   }
+  if (index < lines.length) blocks.push(h("p.note", null, `… ${(lines.length - index).toLocaleString()} lines more`));
   return blocks;
 }
 
@@ -202,7 +207,13 @@ function list(lines) {
   return h(/^\s*\d/.test(lines[0]) ? "ol" : "ul", null, items.map((item) => h("li", null, spans(item))));
 }
 
-const SPAN = /(`+)([^`]+)\1|\*\*([^*\n]+)\*\*|(?<![\w*])[*_]([^*_\n]+)[*_](?!\w)|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/g;
+/** Each part has a greatest length, so that a text of brackets alone takes no time. */
+const SPAN = /(?<!`)(`{1,2})(?!`)([^`]{1,2000})\1(?!`)|\*\*([^*\n]{1,500})\*\*|(?<![\w*])[*_]([^*_\n]{1,500})[*_](?!\w)|\[([^\][\n]{1,300})\]\((https?:\/\/[^\s)]{1,1000})\)/g;
+
+/** @param {string} address @returns {string} Where a link leads, whatever its text says. */
+export function hostOf(address) {
+  return URL.canParse(address) ? visible(new URL(address).host) : "?";
+}
 
 /** @param {string} text @returns {Child[]} */
 function spans(text) {
@@ -216,7 +227,7 @@ function spans(text) {
     if (code !== undefined) parts.push(h("code", null, visible(code)));
     else if (bold !== undefined) parts.push(h("strong", null, visible(bold)));
     else if (italic !== undefined) parts.push(h("em", null, visible(italic)));
-    else parts.push(h("a", { href: address, rel: "noreferrer noopener", target: "_blank", title: address }, visible(label)));
+    else parts.push(h("a", { href: address, rel: "noreferrer noopener", target: "_blank", title: address }, visible(label)), ` (${hostOf(address)})`);
   }
   if (end < text.length) parts.push(visible(text.slice(end)));
   return parts;

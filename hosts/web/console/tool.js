@@ -5,13 +5,15 @@
  */
 
 import { h } from "./render.js";
-import { equal, parse, stringify } from "./json.js";
+import { JsonError, equal, parse, stringify } from "./json.js";
 import { Form } from "./form.js";
 import { Fields, isSecret } from "./fields.js";
 import { Media, VIEWS, show } from "./result.js";
 import { question } from "./questions.js";
 import { snippets } from "./snippets.js";
 import { markdown, terminal, visible } from "./text.js";
+
+import { ApiError } from "./api.js";
 
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./form.js").Field} Field */
@@ -22,8 +24,10 @@ import { markdown, terminal, visible } from "./text.js";
 const PAUSE = 250;
 /** Calls of one tool that the page keeps. */
 const MOST_CALLS = 20;
-/** Characters of the output of a running call that are kept. */
-const MOST_OUTPUT = 400_000;
+/** Characters of the output of a running call that are kept, and those of its end that are shown. */
+const [MOST_OUTPUT, MOST_SEEN] = [400_000, 50_000];
+/** Time in which a new question cannot be answered: it may have come under the pointer, in milliseconds. */
+const NEW_FOR = 500;
 
 /**
  * @typedef {object} Call
@@ -33,6 +37,7 @@ const MOST_OUTPUT = 400_000;
  * @property {number} [ended]
  * @property {any} [result]
  * @property {string} [failure] Why there is no result.
+ * @property {boolean} [isUnknown] True if the tool may have run, and nobody knows what became of it.
  * @property {any} [progress]
  * @property {string} output
  * @property {{ level: string, text: string }[]} log
@@ -74,6 +79,9 @@ export class ToolPage {
     this.shown = 0;
     this.view = /** @type {string} */ (VIEWS[0]);
     this.note = "";
+    /** Arguments of a link that a person did not take yet. @type {string | null} */
+    this.offered = null;
+    this._isCodeOpen = false;
     this._count = 0;
     this._timer = 0;
     this._checks = 0;
@@ -85,6 +93,7 @@ export class ToolPage {
       this.definition = await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}`);
       this.failure = null;
       if (this.form === null) this._begin(shared);
+      else if (shared !== null && !isText(shared, this.form)) this.offered = shared;
     } catch (error) {
       this.failure = /** @type {Error} */ (error).message;
     }
@@ -97,7 +106,7 @@ export class ToolPage {
     this._setForm(new Form(schema));
     if (shared !== null) {
       const fault = /** @type {Form} */ (this.form).setText(shared);
-      if (fault !== null) this.note = `The arguments of the link cannot be read: ${fault}`;
+      this.note = fault === null ? "These are the arguments of the link." : `The arguments of the link cannot be read: ${fault}`;
     }
     void this.check();
   }
@@ -162,8 +171,12 @@ export class ToolPage {
     try {
       const path = `/v1/tools/${encodeURIComponent(this.name)}/call`;
       await this.api.stream(path, call.args, (event, data) => this._heard(call, event, data), call.abort.signal);
-      if (call.result === undefined && call.failure === undefined) call.failure = "The server ended the answer without a result.";
+      if (call.result === undefined && call.failure === undefined) {
+        call.isUnknown = true;
+        call.failure = "The server ended the answer without a result.";
+      }
     } catch (error) {
+      call.isUnknown = !(error instanceof ApiError && error.status > 0);
       call.failure ??= call.abort.signal.aborted ? "Cancelled." : /** @type {Error} */ (error).message;
     }
     clearInterval(ticking);
@@ -177,7 +190,10 @@ export class ToolPage {
     if (event === "progress") call.progress = data;
     else if (event === "output") call.output = (call.output + textOf(data.content)).slice(-MOST_OUTPUT);
     else if (event === "log") call.log = [...call.log, { level: String(data.level), text: typeof data.data === "string" ? data.data : stringify(data.data) }].slice(-200);
-    else if (event === "ask") call.asks = [...call.asks.filter((ask) => ask.id !== data.id), data];
+    else if (event === "ask") {
+      call.asks = [...call.asks.filter((ask) => ask.id !== data.id), { ...data, since: Date.now() }];
+      setTimeout(this.update, NEW_FOR);
+    }
     else if (event === "answered") call.asks = call.asks.filter((ask) => ask.id !== data.id);
     else if (event === "lost") call.log = [...call.log, { level: "warning", text: `events that were lost: ${stringify(data)}` }];
     else if (event === "result") call.result = data;
@@ -240,6 +256,7 @@ export class ToolPage {
       h("form", { key: "form", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.run(); }, onkeydown: (/** @type {any} */ event) => this._key(event) },
         this.isJson ? this._text(form) : fields.show(),
         this.note === "" ? null : h("p.note", { role: "status" }, visible(this.note)),
+        this.offered === null ? null : h("p.note", { role: "status" }, "The link has other arguments. ", h("button.small", { type: "button", onclick: () => this._takeOffered(form) }, "Take the arguments of the link")),
         others.map((text) => h("p.problem", null, visible(text))),
         this.repairs.map((text) => h("p.note", null, visible(`Read as meant: ${text}`))),
         this._buttons(form)),
@@ -253,9 +270,13 @@ export class ToolPage {
 
   /** @param {any} event */
   _key(event) {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    if (event.key !== "Enter") return;
+    if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
       void this.run();
+    } else if (event.target instanceof HTMLInputElement && event.target.type !== "file") {
+      // In a field, Enter alone runs nothing: a tool may change something for good.
+      event.preventDefault();
     }
   }
 
@@ -293,23 +314,31 @@ export class ToolPage {
     this._changed(false);
   }
 
+  /** @param {Form} form */
+  _takeOffered(form) {
+    const fault = form.setText(this.offered ?? "{}");
+    this.note = fault === null ? "" : `The arguments of the link cannot be read: ${fault}`;
+    this.offered = null;
+    this._changed(false);
+  }
+
   async _share() {
     const address = this.link();
-    history.replaceState(null, "", address);
     try {
+      history.replaceState(null, "", address);
       await navigator.clipboard.writeText(address);
       this.note = "The link is copied. It has no secrets, and runs nothing by itself.";
     } catch {
-      this.note = "The link is in the address bar.";
+      this.note = location.href === address ? "The link is in the address bar." : "The arguments are too long for a link.";
     }
     this.update();
   }
 
   /** @returns {Child} */
   _more() {
-    const code = snippets(location.origin, this.name, this.form === null ? {} : withoutSecrets(this.form));
+    const code = this._isCodeOpen && this.form !== null ? snippets(location.origin, this.name, withoutSecrets(this.form)) : [];
     return h("div", { key: "more" },
-      h("details", null, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
+      h("details", { ontoggle: (/** @type {any} */ event) => { this._isCodeOpen = event.target.open; this.update(); } }, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
       h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.inputSchema ?? null, 2)))),
       this.definition.outputSchema === undefined ? null : h("details", null, h("summary", null, "Schema of the result"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.outputSchema, 2)))));
   }
@@ -330,16 +359,16 @@ export class ToolPage {
     const { progress } = call;
     const isRunning = call.ended === undefined;
     return h("div", { key: `call ${call.number}`, "aria-busy": String(isRunning) },
-      h("p.note", { role: "status" }, `${stateOf(call)} · ${seconds((call.ended ?? Date.now()) - call.began)}`),
+      h("p.note", null, h("span", { role: "status" }, stateOf(call)), ` · ${seconds((call.ended ?? Date.now()) - call.began)}`),
       isRunning && progress !== undefined ? h("div", null,
         h("progress", { max: progress.total ?? undefined, value: progress.total === undefined ? undefined : progress.done ?? undefined, "aria-label": "Progress" }),
         h("p.note", null, visible([progress.message, progress.total === undefined ? `${progress.done}` : `${Number(progress.done).toLocaleString()} of ${Number(progress.total).toLocaleString()}`].filter(Boolean).join(" · ")))) : null,
       call.asks.map((ask) => question(ask, {
-        answer: (id, answer) => void this._answer(call, id, answer), problem: call.problems[ask.id], reason: call.reasons[ask.id] ?? "",
+        answer: (id, answer) => void this._answer(call, id, answer), problem: call.problems[ask.id], reason: call.reasons[ask.id] ?? "", isNew: Date.now() - ask.since < NEW_FOR,
         setReason: (text) => { call.reasons[ask.id] = text; this.update(); },
       })),
       call.log.length === 0 ? null : h("ul.log", { "aria-label": "Log" }, call.log.map((line) => h("li", null, h("span.note", null, visible(line.level)), " ", visible(line.text)))),
-      isRunning && call.output !== "" ? h("pre.output", { tabindex: "0", "aria-label": "Output so far" }, terminal(call.output)) : null,
+      isRunning && call.output !== "" ? h("pre.output", { tabindex: "0", "aria-label": "Output so far" }, terminal(call.output.slice(-MOST_SEEN))) : null,
       call.failure === undefined ? null : h("p.problem", { role: "alert" }, visible(call.failure)),
       call.result === undefined ? null : show(call.result, this.view, call.media));
   }
@@ -354,7 +383,7 @@ function textOf(content) {
 /** @param {Call} call */
 function stateOf(call) {
   if (call.ended === undefined) return call.asks.length > 0 ? "waits for an answer" : "running";
-  if (call.result === undefined) return call.abort.signal.aborted ? "cancelled" : "not run";
+  if (call.result === undefined) return call.abort.signal.aborted ? "cancelled" : call.isUnknown === true ? "outcome unknown" : "not run";
   return call.result.isError ? "failed" : "done";
 }
 
@@ -363,15 +392,37 @@ function seconds(milliseconds) {
   return new Intl.NumberFormat(undefined, { style: "unit", unit: "second", maximumFractionDigits: 1 }).format(milliseconds / 1_000);
 }
 
+/** @param {string} text @param {Form} form @returns {boolean} True if a text is what the form has. */
+function isText(text, form) {
+  try {
+    return equal(parse(text), form.arguments ?? {});
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
+  }
+}
+
 /** @param {Form} form @returns {Json} */
 function withoutSecrets(form) {
-  const copy = new Form(form.schemas.root, parse(stringify(form.arguments ?? {})));
-  /** @param {Field} field */
-  const visit = (field) => {
+  /** @type {Field[]} */
+  const secret = [];
+  /** @param {Field} field @param {Set<string>} names Names of members that any option of the union keeps secret. */
+  const visit = (field, names) => {
+    if (field.value === undefined) return;
     // Of what has no controls it is not known where its secrets are.
-    if (isSecret(field.schema) || field.isForced) copy.set(field, typeof field.path.at(-1) === "number" ? "" : undefined);
-    else field.fields.forEach(visit);
+    const isHidden = isSecret(field.schema) || field.options.some(isSecret) || field.kind === "json" || names.has(field.name);
+    if (isHidden) secret.push(field);
+    else field.fields.forEach((inner) => visit(inner, field.kind === "union" ? secretMembers(form, field.options) : field.chosenAbove >= 0 ? names : new Set()));
   };
-  visit(copy.view());
+  const whole = form.view();
+  visit(whole, new Set());
+  const copy = new Form(form.schemas.root, parse(stringify(form.arguments ?? {})));
+  for (const field of secret) copy.set(field, typeof field.path.at(-1) === "number" ? "" : undefined);
   return copy.arguments ?? {};
+}
+
+/** @param {Form} form @param {import("./schema.js").Schema[]} options @returns {Set<string>} */
+function secretMembers(form, options) {
+  const names = options.flatMap((option) => Object.keys(option.properties ?? {}).filter((name) => isSecret(form.schemas.member(option, name))));
+  return new Set(names);
 }

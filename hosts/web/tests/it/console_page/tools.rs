@@ -178,5 +178,5 @@ pub(super) fn toolkit() -> Toolkit {
         tool_ref!(fails),
         tool_ref!(line),
     ]);
-    made().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build().unwrap()
+    made().into_iter().fold(builder, toolkit::Builder::tool).build().unwrap()
 }

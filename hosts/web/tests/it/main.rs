@@ -6,6 +6,7 @@ mod asks;
 mod calls;
 mod clients;
 mod console;
+mod console_forms;
 mod console_page;
 mod description;
 mod files;

@@ -45,7 +45,7 @@ pub(super) fn problems(
                 told.message.push_str(&advice);
                 return told;
             }
-            // What the key is called exactly counts more than what is near.
+            // An exact name counts more than a near one.
             if is_unknown(problem)
                 && problem.nearest.is_some()
                 && let Some(place) = top_place(&problem.pointer, schemas)

@@ -34,7 +34,7 @@ fn first(tokens: TokenStream) -> Option<Span> {
     }
     for (place, token) in tokens.iter().enumerate() {
         match token {
-            // What comes after belongs to a closure without a block, or to a pattern.
+            // The rest belongs to a closure without a block, or to a pattern.
             TokenTree::Punct(sign) if sign.as_char() == '|' => return None,
             TokenTree::Punct(sign) if sign.as_char() == '?' && ends_value(&tokens, place) => {
                 return Some(sign.span());

@@ -43,7 +43,10 @@ export class Fields {
   show() {
     const whole = this.form.view();
     const inner = whole.kind === "union" ? [this._union(whole, true)] : whole.fields.map((field) => this._field(field));
-    if (whole.kind === "json") return [this._control(whole)];
+    if (whole.kind === "json") {
+      const back = whole.isForced ? h("button.small", { type: "button", onclick: () => this._act(() => this.form.setText("{}")) }, "Begin with empty arguments") : null;
+      return [h("div.field", { key: whole.key }, h("label", { for: whole.key }, "Arguments as JSON"), this._control(whole), ...this._problems(whole), back)];
+    }
     const more = whole.kind === "object" && (this.form.schemas.takesEntries(whole.schema) || whole.fields.some((field) => field.isEntry)) ? this._entries(whole) : null;
     if (inner.length === 0 && more === null) return [h("p.note", null, "This tool takes no arguments.")];
     return [...this._problems(whole), ...inner, ...(more === null ? [] : [more])];
@@ -371,8 +374,8 @@ function labelOf(option, form) {
   if (typeof option.title === "string") return option.title;
   const properties = typeof option.properties === "object" && option.properties !== null ? option.properties : {};
   for (const name of Object.keys(properties)) {
-    const member = form.schemas.resolve(properties[name]);
-    if (typeof member.const === "string") return withText(member.const, option);
+    const tag = form.schemas.fixed(form.schemas.resolve(properties[name]));
+    if (typeof tag === "string") return withText(tag, option);
   }
   if (Object.hasOwn(option, "const")) return withText(stringify(option.const), option);
   if (Array.isArray(option.required) && option.required.length === 1 && Object.keys(properties).length === 1) return withText(String(option.required[0]), option);

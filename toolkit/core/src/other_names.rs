@@ -224,6 +224,7 @@ where
 pub trait IsContent<'a> {}
 
 #[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a> Content
 where
     Self: IsContent<'a>,
@@ -245,6 +246,7 @@ where
 pub trait IsJson<'a> {}
 
 #[doc(hidden)]
+#[expect(clippy::new_ret_no_self, reason = "nothing calls it")]
 impl<'a, T> Json<T>
 where
     Self: IsJson<'a>,

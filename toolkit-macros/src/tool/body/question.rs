@@ -20,7 +20,7 @@ fn is_value(output: &ReturnType) -> bool {
         Type::Tuple(_) | Type::Reference(_) => true,
         ty => {
             let is_named = |name: &&str| last_segment(ty).is_some_and(|segment| segment.ident == name);
-            !matches!(kind(ty), Kind::Unknown | Kind::List) || VALUES.iter().any(|name| is_named(name))
+            !matches!(kind(ty), Kind::Unknown | Kind::List) || VALUES.iter().any(is_named)
         }
     }
 }

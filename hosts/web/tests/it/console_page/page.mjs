@@ -240,6 +240,8 @@ async function questions({ page }) {
   for (const part of ["Put the site online", "make deploy SITE=example", "+2 <b>", "It takes a minute."]) {
     assert.ok((await question.innerText()).includes(part), `the question tells ${part}`);
   }
+  // A new question cannot be answered at once: it may have come under the pointer.
+  await until(page, "the question can be answered", () => document.querySelector(".question .primary")?.disabled === false);
   await press(page, "Allow once");
   await state(page, "done");
   assert.ok((await page.locator(".results").innerText()).includes("deployed"), "an approved call goes on");

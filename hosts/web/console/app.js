@@ -90,6 +90,7 @@ export class App {
     try {
       const { token } = await this.api.post(EXCHANGE, { code });
       localStorage.setItem(TOKEN, token);
+      this._forgetPages();
       this.problem = null;
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
@@ -99,7 +100,14 @@ export class App {
   _forgetToken() {
     localStorage.removeItem(TOKEN);
     this.tools = null;
+    this._forgetPages();
     this.update();
+  }
+
+  /** Another token is another client: what was filled in and returned before is not shown to it. */
+  _forgetPages() {
+    this.pages.clear();
+    this.page = null;
   }
 
   async _load() {

@@ -161,6 +161,8 @@ export class Form {
   /** @param {Field} field @param {string} text */
   _typeJson(field, text) {
     this._forgetBelow(field.pointer);
+    // It stays JSON while it is typed, also where its value has controls in between.
+    if (field.isForced) this._asJson.set(field.pointer, true);
     this._typed.set(field.pointer, text);
     if (text.trim() === "" && canBeEmpty(field)) {
       this._put(field.path, undefined);

@@ -6,10 +6,13 @@
 
 import { h } from "./render.js";
 import { stringify } from "./json.js";
-import { diff, hostOf, isDiff, isTable, markdown, shortened, table, terminal, visible } from "./text.js";
+import { diff, hostOf, isDiff, isTable, markdown, short, shortened, table, terminal, visible } from "./text.js";
 
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./types.js").Child} Child */
+
+/** Blocks and files of one result that are shown. */
+const MOST_BLOCKS = 200;
 
 /** Results as nodes, by view: they are made once. @type {WeakMap<object, Map<string, (Child | null)[]>>} */
 const shown = new WeakMap();
@@ -74,16 +77,26 @@ function make(result, view, media) {
   // The error is shown once.
   const isShown = (/** @type {any} */ block) => !result.isError || block.type !== "text" || block.text !== result.error?.message;
   const blocks = (Array.isArray(result.content) ? result.content : []).filter(isShown);
-  blocks.forEach((/** @type {any} */ block, /** @type {number} */ index) => parts.push(showBlock(block, view, media, `block ${index}`)));
+  blocks.slice(0, MOST_BLOCKS).forEach((/** @type {any} */ block, /** @type {number} */ index) => parts.push(held(() => showBlock(block, view, media, `block ${index}`))));
+  if (blocks.length > MOST_BLOCKS) parts.push(h("p.note", null, `… ${(blocks.length - MOST_BLOCKS).toLocaleString()} blocks more`));
   if (result.structured !== undefined) parts.push(structured(result.structured, blocks));
   if (Array.isArray(result.files) && result.files.length > 0) {
     parts.push(h("section", { "aria-label": "Files" }, h("h4", null, "Files"),
-      result.files.map((/** @type {any} */ file, /** @type {number} */ index) => showFile(file, media, `file ${index}`))));
+      result.files.slice(0, MOST_BLOCKS).map((/** @type {any} */ file, /** @type {number} */ index) => held(() => showFile(file, media, `file ${index}`)))));
   }
-  if (result.truncated !== undefined) parts.push(h("p.note", null, `The output was shortened: ${visible(stringify(result.truncated))}`));
-  if (Array.isArray(result.filesModified)) parts.push(h("p.note", null, `Changed files: ${result.filesModified.map(visible).join(", ")}`));
+  if (result.truncated !== undefined) parts.push(h("p.note", null, `The output was shortened: ${visible(short(stringify(result.truncated)))}`));
+  if (Array.isArray(result.filesModified)) parts.push(h("p.note", null, `Changed files: ${result.filesModified.map((/** @type {unknown} */ name) => visible(String(name))).join(", ")}`));
   if (parts.length === 0) parts.push(h("p.note", null, "The result is empty."));
   return parts;
+}
+
+/** A part that cannot be shown takes no other with it. @param {() => Child} make @returns {Child} */
+function held(make) {
+  try {
+    return make();
+  } catch (fault) {
+    return h("p.problem", null, `A part of the result cannot be shown: ${visible(/** @type {Error} */ (fault).message)}`);
+  }
 }
 
 /** @param {any} error @returns {Child} */

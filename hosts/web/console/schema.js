@@ -42,6 +42,8 @@ export class Schemas {
     this._resolved = new WeakMap();
     /** @type {WeakMap<object, Schema[]>} */
     this._options = new WeakMap();
+    /** @type {WeakMap<object, Choice[] | null>} */
+    this._choices = new WeakMap();
     this._steps = 0;
   }
 
@@ -127,6 +129,16 @@ export class Schemas {
    * @returns {Choice[] | null} The values of which it allows one, if it lists them.
    */
   choices(schema) {
+    let choices = this._choices.get(schema);
+    if (choices === undefined) {
+      choices = this._findChoices(schema);
+      this._choices.set(schema, choices);
+    }
+    return choices;
+  }
+
+  /** @param {Schema} schema @returns {Choice[] | null} */
+  _findChoices(schema) {
     if (Array.isArray(schema.enum)) return schema.enum.map((value) => choice(value, {}));
     const options = Array.isArray(schema.oneOf) ? schema.oneOf : schema.anyOf;
     if (!Array.isArray(options) || options.length === 0 || isObjectOfItsOwn(schema)) return null;
@@ -134,7 +146,7 @@ export class Schemas {
     const choices = [];
     for (const option of options.map((option) => this.resolve(option))) {
       if (Object.hasOwn(option, "const")) choices.push(choice(option.const, option));
-      else if (Array.isArray(option.enum)) choices.push(...option.enum.map((value) => choice(value, option)));
+      else if (Array.isArray(option.enum)) for (const value of option.enum) choices.push(choice(value, option));
       else return null;
     }
     return choices;
@@ -229,8 +241,10 @@ export class Schemas {
    * @returns {number} The index of the option of a union that describes the value best.
    */
   bestOption(schema, value) {
-    this._steps = MOST_FITS;
-    const scores = this.options(schema).map((option) => (value === undefined ? 0 : this._fit(option, value, 0)));
+    const scores = this.options(schema).map((option) => {
+      this._steps = MOST_FITS;
+      return value === undefined ? 0 : this._fit(option, value, 0);
+    });
     return scores.indexOf(Math.max(...scores));
   }
 
@@ -267,12 +281,15 @@ export class Schemas {
     let score = 1;
     for (const name of required(schema)) if (!Object.hasOwn(value, name)) score -= 2;
     const known = isObject(schema.properties) ? schema.properties : {};
+    // A tag tells more than all the rest, however much that is.
+    for (const name of Object.keys(known)) {
+      const fixed = Object.hasOwn(value, name) ? this.fixed(this.resolve(known[name])) : undefined;
+      if (fixed !== undefined && !equal(fixed, value[name])) return NEVER;
+    }
     for (const [name, member] of Object.entries(value)) {
       if (Object.hasOwn(known, name)) {
         const property = this.resolve(known[name]);
         const fit = this._fit(property, member, depth + 1);
-        // A tag that differs tells that this is another option.
-        if (fit === NEVER && this.fixed(property) !== undefined) return NEVER;
         score += fit === NEVER ? -2 : 1;
       } else if (!this.takesEntries(schema)) {
         score -= 2;
@@ -302,7 +319,7 @@ export class Schemas {
    * @returns {Json | undefined}
    */
   initial(schema, depth = 0, room = { left: MOST_NEW }) {
-    if (Object.hasOwn(schema, "default")) return schema.default;
+    if (Object.hasOwn(schema, "default")) return structuredClone(schema.default);
     room.left -= 1;
     if (depth > DEEPEST_NEW || room.left < 0) return undefined;
     switch (this.kind(schema)) {
@@ -431,7 +448,7 @@ function isWithin(schema, value) {
  * @param {string} pattern @param {string} text
  */
 function isMatch(pattern, text) {
-  if (pattern.length > 200 || text.length > 200 || /\)[*+?{]|\\[1-9k]/.test(pattern) || (pattern.match(/[*+{]/g) ?? []).length > 3) return true;
+  if (pattern.length > 200 || text.length > 200 || /\)[*+?{]|\\[1-9k]|\|/.test(pattern) || (pattern.match(/[*+?{]/g) ?? []).length > 3) return true;
   try {
     return new RegExp(pattern, "u").test(text);
   } catch {

@@ -67,7 +67,8 @@ function python(text) {
 
 /** @param {string} text @returns {string} A raw text of Rust. */
 function raw(text) {
-  const longest = Math.max(0, ...[...text.matchAll(/"(#*)/g)].map((found) => found[1].length + 1));
+  let longest = 0;
+  for (const [, signs] of text.matchAll(/"(#*)/g)) longest = Math.max(longest, signs.length + 1);
   const signs = "#".repeat(longest);
   return `r${signs}"${text}"${signs}`;
 }

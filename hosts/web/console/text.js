@@ -13,6 +13,8 @@ import { stringify } from "./json.js";
 
 /** Characters of one text that are shown; the whole can be copied. */
 export const MOST_SHOWN = 200_000;
+/** Characters of a cell of a table, and of a line of a log. */
+const MOST_IN_LINE = 2_000;
 /** Rows of a table. */
 const MOST_ROWS = 200;
 /** Parts of one text that are nodes of their own; what follows is plain. */
@@ -21,7 +23,7 @@ const MOST_PARTS = 5_000;
 // eslint-disable-next-line no-control-regex
 const ESCAPE = /\u001b(?:\[([0-9;:]*)m|\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 /** Signs that are not seen or turn the direction of a text; within a picture of emoji they are no more than a part of it. */
-const INVISIBLE = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?)(?:\ufe0f?\u200d(?=\p{Extended_Pictographic})|\ufe0f)|((?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/gu;
+const INVISIBLE = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?)(?:\ufe0f?\u200d(?=\p{Extended_Pictographic})|\ufe0f)|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}])[\u200c\u200d](?=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}])|((?![\t\n]|\r\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800])/gu;
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
 /**
@@ -32,6 +34,11 @@ const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "
  */
 export function visible(text) {
   return text.replace(INVISIBLE, (sign, /** @type {string | undefined} */ hidden) => (hidden === undefined ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`));
+}
+
+/** @param {string} text @returns {string} The start of a text that is one of many. */
+export function short(text) {
+  return text.length > MOST_IN_LINE ? `${text.slice(0, MOST_IN_LINE)}… ${(text.length - MOST_IN_LINE).toLocaleString()} characters more` : text;
 }
 
 /** @param {string} text @returns {string} At most {@link MOST_SHOWN} characters of it. */
@@ -112,16 +119,31 @@ export function diff(text, isWhole) {
   const all = (isWhole === true ? text : shortened(text)).replace(/\n$/, "").split("\n");
   const lines = isWhole === true ? all : all.slice(0, MOST_PARTS);
   const left = all.length - lines.length;
-  return h("pre.diff", { tabindex: "0" }, lines.map((line) => h("span", { class: `line ${classOfLine(line)}` }, `${visible(line)}\n`)),
+  const classes = classesOf(lines);
+  return h("pre.diff", { tabindex: "0" }, lines.map((line, index) => h("span", { class: `line ${classes[index]}` }, `${visible(line)}\n`)),
     left > 0 ? h("span.line.hunk", null, `… ${left.toLocaleString()} lines more`) : null);
 }
 
-/** @param {string} line */
-function classOfLine(line) {
-  if (/^(?:\+\+\+|---|diff |index )/.test(line)) return "file";
-  if (line.startsWith("@@")) return "hunk";
-  if (line.startsWith("+")) return "added";
-  return line.startsWith("-") ? "removed" : "same";
+/**
+ * @param {string[]} lines
+ * @returns {string[]} The class of each line. Within a part of a difference, whose header counts its lines, a line that begins as the name of a
+ *   file is none.
+ */
+function classesOf(lines) {
+  let [removed, added] = [0, 0];
+  return lines.map((line) => {
+    if (removed > 0 || added > 0) {
+      const sign = line[0] ?? " ";
+      if (sign !== "+" && sign !== "\\") removed -= 1;
+      if (sign !== "-" && sign !== "\\") added -= 1;
+      return sign === "+" ? "added" : sign === "-" ? "removed" : "same";
+    }
+    const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+    if (header !== null) [removed, added] = [Number(header[1] ?? 1), Number(header[2] ?? 1)];
+    if (line.startsWith("@@")) return "hunk";
+    if (/^(?:\+\+\+ |--- |diff |index )/.test(line)) return "file";
+    return line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "same";
+  });
 }
 
 /** @param {Json} value @returns {value is { [name: string]: Json }[]} True if a value is a list of objects, which a table shows. */
@@ -140,7 +162,7 @@ export function table(rows) {
   const names = [...new Set(shown.flatMap((row) => Object.keys(row)))].slice(0, 30);
   const isNumber = (/** @type {Json | undefined} */ value) => typeof value === "number" || typeof value === "bigint";
   const cell = (/** @type {Json | undefined} */ value) => h("td", { class: isNumber(value) ? "number" : undefined },
-    value === undefined ? "" : visible(typeof value === "string" ? value : stringify(value)));
+    value === undefined ? "" : visible(short(typeof value === "string" ? value : stringify(value))));
   return h("div.scroll", { tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null,
     h("thead", null, h("tr", null, names.map((name) => h("th", { scope: "col" }, visible(name))))),
     h("tbody", null, shown.map((row) => h("tr", null, names.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined)))))),
@@ -204,7 +226,9 @@ function list(lines) {
     if (/^\s*(?:[-*+]|\d+[.)])\s/.test(line)) items.push(line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, ""));
     else items.push(`${items.pop() ?? ""} ${line.trim()}`);
   }
-  return h(/^\s*\d/.test(lines[0]) ? "ol" : "ul", null, items.map((item) => h("li", null, spans(item))));
+  const shown = items.slice(0, MOST_PARTS);
+  if (items.length > shown.length) shown.push(`… ${(items.length - shown.length).toLocaleString()} items more`);
+  return h(/^\s*\d/.test(lines[0]) ? "ol" : "ul", null, shown.map((item) => h("li", null, spans(item))));
 }
 
 /** Each part has a greatest length, so that a text of brackets alone takes no time. */

@@ -11,7 +11,7 @@ import { Fields, isSecret } from "./fields.js";
 import { Media, VIEWS, show } from "./result.js";
 import { question } from "./questions.js";
 import { snippets } from "./snippets.js";
-import { markdown, terminal, visible } from "./text.js";
+import { markdown, short, terminal, visible } from "./text.js";
 
 import { ApiError } from "./api.js";
 
@@ -39,7 +39,7 @@ const NEW_FOR = 500;
  * @property {string} [failure] Why there is no result.
  * @property {boolean} [isUnknown] True if the tool may have run, and nobody knows what became of it.
  * @property {any} [progress]
- * @property {string} output
+ * @property {string[]} pieces Parts of the output so far.
  * @property {{ level: string, text: string }[]} log
  * @property {any[]} asks
  * @property {{ [id: string]: string }} reasons
@@ -81,6 +81,8 @@ export class ToolPage {
     this.note = "";
     /** Arguments of a link that a person did not take yet. @type {string | null} */
     this.offered = null;
+    /** The arguments of the last link that was made here. @type {string | null} */
+    this._shared = null;
     this._isCodeOpen = false;
     this._count = 0;
     this._timer = 0;
@@ -93,7 +95,7 @@ export class ToolPage {
       this.definition = await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}`);
       this.failure = null;
       if (this.form === null) this._begin(shared);
-      else if (shared !== null && !isText(shared, this.form)) this.offered = shared;
+      else if (shared !== null && shared !== this._shared && !isText(shared, this.form)) this.offered = shared;
     } catch (error) {
       this.failure = /** @type {Error} */ (error).message;
     }
@@ -158,7 +160,7 @@ export class ToolPage {
     this._count += 1;
     /** @type {Call} */
     const call = {
-      number: this._count, args: form.arguments ?? {}, began: Date.now(), output: "", log: [], asks: [], reasons: {}, problems: {},
+      number: this._count, args: form.arguments ?? {}, began: Date.now(), pieces: [], log: [], asks: [], reasons: {}, problems: {},
       abort: new AbortController(), media: new Media(),
     };
     this.calls.unshift(call);
@@ -176,8 +178,10 @@ export class ToolPage {
         call.failure = "The server ended the answer without a result.";
       }
     } catch (error) {
-      call.isUnknown = !(error instanceof ApiError && error.status > 0);
-      call.failure ??= call.abort.signal.aborted ? "Cancelled." : /** @type {Error} */ (error).message;
+      const status = error instanceof ApiError ? error.status : 0;
+      // What stands between may have given up while the tool ran.
+      call.isUnknown = status === 0 || status === 408 || status >= 502;
+      if (call.result === undefined) call.failure ??= call.abort.signal.aborted ? "Cancelled." : /** @type {Error} */ (error).message;
     }
     clearInterval(ticking);
     call.ended = Date.now();
@@ -188,16 +192,19 @@ export class ToolPage {
   /** @param {Call} call @param {string} event @param {any} data */
   _heard(call, event, data) {
     if (event === "progress") call.progress = data;
-    else if (event === "output") call.output = (call.output + textOf(data.content)).slice(-MOST_OUTPUT);
-    else if (event === "log") call.log = [...call.log, { level: String(data.level), text: typeof data.data === "string" ? data.data : stringify(data.data) }].slice(-200);
+    else if (event === "output") add(call.pieces, textOf(data.content));
+    else if (event === "log") call.log = [...call.log, { level: String(data.level), text: short(typeof data.data === "string" ? data.data : stringify(data.data)) }].slice(-200);
     else if (event === "ask") {
       call.asks = [...call.asks.filter((ask) => ask.id !== data.id), { ...data, since: Date.now() }];
       setTimeout(this.update, NEW_FOR);
     }
-    else if (event === "answered") call.asks = call.asks.filter((ask) => ask.id !== data.id);
+    else if (event === "answered") this._removeAsk(call, data.id);
     else if (event === "lost") call.log = [...call.log, { level: "warning", text: `events that were lost: ${stringify(data)}` }];
     else if (event === "result") call.result = data;
-    else if (event === "error") call.failure = String(data.detail ?? data.title);
+    else if (event === "error") {
+      call.isUnknown = call.progress !== undefined || call.pieces.length > 0 || Number(data.status) >= 500;
+      call.failure = String(data.detail ?? data.title);
+    }
     this.update();
   }
 
@@ -205,13 +212,19 @@ export class ToolPage {
   async _answer(call, id, answer) {
     try {
       await this.api.post(`/v1/asks/${encodeURIComponent(id)}`, answer);
-      call.asks = call.asks.filter((ask) => ask.id !== id);
+      this._removeAsk(call, id);
       // The question had the focus, and goes.
       /** @type {HTMLElement | null} */ (document.querySelector(".results h3"))?.focus();
     } catch (error) {
       call.problems[id] = /** @type {Error} */ (error).message;
     }
     this.update();
+  }
+
+  /** Takes a question away. Those below move up, perhaps under the pointer: for a moment they are new again. @param {Call} call @param {string} id */
+  _removeAsk(call, id) {
+    call.asks = call.asks.filter((ask) => ask.id !== id).map((ask) => ({ ...ask, since: Date.now() }));
+    setTimeout(this.update, NEW_FOR);
   }
 
   /** @returns {string} The address of this page with these arguments, without secrets. */
@@ -251,7 +264,7 @@ export class ToolPage {
     const examples = Array.isArray(definition.examples) ? definition.examples : [];
     return h("section.arguments", { "aria-label": "Arguments" },
       h("div.row", null, h("h3", null, "Arguments"),
-        this._toggle("Form", !this.isJson, () => { this.isJson = false; }), this._toggle("JSON", this.isJson, () => { this.isJson = true; }),
+        this._toggle("Form", !this.isJson, () => { this.isJson = this.fault !== null; }), this._toggle("JSON", this.isJson, () => { this.isJson = true; }),
         examples.map((/** @type {Json} */ example, /** @type {number} */ index) => h("button.small", { type: "button", onclick: () => this._take(example) }, `Example ${index + 1}`))),
       h("form", { key: "form", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.run(); }, onkeydown: (/** @type {any} */ event) => this._key(event) },
         this.isJson ? this._text(form) : fields.show(),
@@ -265,15 +278,20 @@ export class ToolPage {
 
   /** @param {string} label @param {boolean} isOn @param {() => void} act */
   _toggle(label, isOn, act) {
-    return h("button.small", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); this.fault = null; this.update(); } }, label);
+    return h("button.small", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); this.update(); } }, label);
   }
 
   /** @param {any} event */
   _key(event) {
     if (event.key !== "Enter") return;
+    // A key that is held is one press.
+    if (event.repeat && !(event.target instanceof HTMLTextAreaElement)) {
+      event.preventDefault();
+      return;
+    }
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
-      void this.run();
+      if (!event.repeat) void this.run();
     } else if (event.target instanceof HTMLInputElement && event.target.type !== "file") {
       // In a field, Enter alone runs nothing: a tool may change something for good.
       event.preventDefault();
@@ -309,6 +327,7 @@ export class ToolPage {
 
   /** @param {Json} args `null` for those of a new form. */
   _take(args) {
+    this.fault = null;
     this._setForm(new Form(this.definition.inputSchema, args ?? undefined));
     this.note = "";
     this._changed(false);
@@ -317,6 +336,7 @@ export class ToolPage {
   /** @param {Form} form */
   _takeOffered(form) {
     const fault = form.setText(this.offered ?? "{}");
+    this.fault = null;
     this.note = fault === null ? "" : `The arguments of the link cannot be read: ${fault}`;
     this.offered = null;
     this._changed(false);
@@ -324,6 +344,7 @@ export class ToolPage {
 
   async _share() {
     const address = this.link();
+    this._shared = new URLSearchParams(address.split("?").at(-1)).get("arguments");
     try {
       history.replaceState(null, "", address);
       await navigator.clipboard.writeText(address);
@@ -362,16 +383,23 @@ export class ToolPage {
       h("p.note", null, h("span", { role: "status" }, stateOf(call)), ` · ${seconds((call.ended ?? Date.now()) - call.began)}`),
       isRunning && progress !== undefined ? h("div", null,
         h("progress", { max: progress.total ?? undefined, value: progress.total === undefined ? undefined : progress.done ?? undefined, "aria-label": "Progress" }),
-        h("p.note", null, visible([progress.message, progress.total === undefined ? `${progress.done}` : `${Number(progress.done).toLocaleString()} of ${Number(progress.total).toLocaleString()}`].filter(Boolean).join(" · ")))) : null,
+        h("p.note", null, visible([progress.message === undefined ? undefined : short(String(progress.message)), progress.total === undefined ? `${progress.done}` : `${Number(progress.done).toLocaleString()} of ${Number(progress.total).toLocaleString()}`].filter(Boolean).join(" · ")))) : null,
       call.asks.map((ask) => question(ask, {
         answer: (id, answer) => void this._answer(call, id, answer), problem: call.problems[ask.id], reason: call.reasons[ask.id] ?? "", isNew: Date.now() - ask.since < NEW_FOR,
         setReason: (text) => { call.reasons[ask.id] = text; this.update(); },
       })),
       call.log.length === 0 ? null : h("ul.log", { "aria-label": "Log" }, call.log.map((line) => h("li", null, h("span.note", null, visible(line.level)), " ", visible(line.text)))),
-      isRunning && call.output !== "" ? h("pre.output", { tabindex: "0", "aria-label": "Output so far" }, terminal(call.output.slice(-MOST_SEEN))) : null,
+      isRunning && call.pieces.length > 0 ? h("pre.output", { tabindex: "0", "aria-label": "Output so far" }, terminal(call.pieces.join("").slice(-MOST_SEEN))) : null,
       call.failure === undefined ? null : h("p.problem", { role: "alert" }, visible(call.failure)),
       call.result === undefined ? null : show(call.result, this.view, call.media));
   }
+}
+
+/** Adds a piece, and drops the oldest beyond what is kept. @param {string[]} pieces @param {string} text */
+function add(pieces, text) {
+  pieces.push(text.slice(-MOST_OUTPUT));
+  if (pieces.length < 256) return;
+  pieces.splice(0, pieces.length, pieces.join("").slice(-MOST_OUTPUT));
 }
 
 /** @param {any} content */
@@ -402,27 +430,59 @@ function isText(text, form) {
   }
 }
 
-/** @param {Form} form @returns {Json} */
+/**
+ * @param {Form} form
+ * @returns {Json} The arguments without anything that some part of the schema keeps secret, or of which nobody knows.
+ */
 function withoutSecrets(form) {
+  const secrets = secretsOf(form.schemas.root);
   /** @type {Field[]} */
   const secret = [];
-  /** @param {Field} field @param {Set<string>} names Names of members that any option of the union keeps secret. */
-  const visit = (field, names) => {
+  /** @param {Field} field */
+  const visit = (field) => {
     if (field.value === undefined) return;
+    const isWhole = field.kind === "union" && field.fields.length === 0 && typeof field.value === "object" && field.value !== null;
     // Of what has no controls it is not known where its secrets are.
-    const isHidden = isSecret(field.schema) || field.options.some(isSecret) || field.kind === "json" || names.has(field.name);
+    const isHidden = keepsSecret(field.schema, 0) || field.kind === "json" || isWhole || (field.isEntry && secrets.isAnyEntry);
     if (isHidden) secret.push(field);
-    else field.fields.forEach((inner) => visit(inner, field.kind === "union" ? secretMembers(form, field.options) : field.chosenAbove >= 0 ? names : new Set()));
+    else field.fields.forEach(visit);
   };
-  const whole = form.view();
-  visit(whole, new Set());
+  visit(form.view());
   const copy = new Form(form.schemas.root, parse(stringify(form.arguments ?? {})));
   for (const field of secret) copy.set(field, typeof field.path.at(-1) === "number" ? "" : undefined);
-  return copy.arguments ?? {};
+  return without(copy.arguments ?? {}, secrets.names);
 }
 
-/** @param {Form} form @param {import("./schema.js").Schema[]} options @returns {Set<string>} */
-function secretMembers(form, options) {
-  const names = options.flatMap((option) => Object.keys(option.properties ?? {}).filter((name) => isSecret(form.schemas.member(option, name))));
-  return new Set(names);
+/** @param {Json} value @param {Set<string>} names @returns {Json} A value without members of these names, at any depth. */
+function without(value, names) {
+  if (Array.isArray(value)) return value.map((item) => without(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)).map(([name, member]) => [name, without(member, names)]));
+}
+
+/**
+ * @param {unknown} schema A whole schema, with all its branches and definitions.
+ * @returns {{ names: Set<string>, isAnyEntry: boolean }} The names of secret members, and true if members of a pattern are secret.
+ */
+function secretsOf(schema) {
+  const found = { names: /** @type {Set<string>} */ (new Set()), isAnyEntry: false };
+  const seen = new Set();
+  const left = [schema];
+  while (left.length > 0) {
+    const part = left.pop();
+    if (typeof part !== "object" || part === null || seen.has(part)) continue;
+    seen.add(part);
+    const { properties, patternProperties } = /** @type {any} */ (part);
+    for (const [name, member] of Object.entries(properties ?? {})) if (keepsSecret(member, 0)) found.names.add(name);
+    if (Object.values(patternProperties ?? {}).some((member) => keepsSecret(member, 0))) found.isAnyEntry = true;
+    for (const inner of Object.values(part)) left.push(inner);
+  }
+  return found;
+}
+
+/** @param {any} schema @param {number} depth @returns {boolean} True if a value may be secret by any branch of its schema. */
+function keepsSecret(schema, depth) {
+  if (typeof schema !== "object" || schema === null || depth > 4) return false;
+  const branches = [schema.oneOf, schema.anyOf, schema.allOf].filter(Array.isArray).flat();
+  return isSecret(schema) || [...branches, schema.then, schema.else].some((branch) => keepsSecret(branch, depth + 1));
 }

@@ -16,6 +16,7 @@ const EXPECTED: &[&str] = &[
     "LICENSE-MIT",
     "README.md",
     "build.rs",
+    "console/",
     "examples/",
     "src/",
     "templates/",

@@ -95,6 +95,7 @@ fn top_keys(schemas: &Schemas) -> impl Iterator<Item = &str> {
 
 /// Returns the advice for a problem at a key of `permission` that is no kind of action and no tool, but a key of another section.
 fn of_permission(problem: &Problem, schemas: &Schemas) -> Option<String> {
+    const FORM: &str = "`permission` has rules for kinds of action and for tools, such as `edit: \"allow\"`";
     let mut steps = steps(&problem.pointer);
     let is_of_permission = steps.next().as_deref() == Some("permission");
     let key = steps.next().filter(|_| is_of_permission)?;
@@ -107,7 +108,6 @@ fn of_permission(problem: &Problem, schemas: &Schemas) -> Option<String> {
             root.get("properties").and_then(|all| all.get(section)).map(|section| resolve(section, root));
         section.and_then(|section| section.get("properties")).is_some_and(|keys| keys.get(&key).is_some())
     };
-    const FORM: &str = "`permission` has rules for kinds of action and for tools, such as `edit: \"allow\"`";
     if is_key_of("tools") {
         return Some(format!("; {FORM}; `{key}` belongs in `tools`, which decides which tools there are"));
     }

@@ -85,9 +85,8 @@ fn without_comments(text: &str) -> Cow<'static, str> {
     let mut is_in_comment = false;
     for line in text.lines() {
         let line = line.trim_start();
-        if is_in_comment {
-            is_in_comment = !line.ends_with("*/");
-        } else if line.starts_with("/**") && !(line.contains("*/") && !line.ends_with("*/")) {
+        let begins = line.starts_with("/**") && (line.ends_with("*/") || !line.contains("*/"));
+        if is_in_comment || begins {
             is_in_comment = !line.ends_with("*/");
         } else if !line.starts_with("//") && !line.is_empty() {
             content.push_str(line);

@@ -82,6 +82,7 @@ pub use cors::Cors;
 #[cfg(feature = "http")]
 #[doc(hidden)]
 pub use listening::Listener;
+#[cfg(feature = "http")]
 pub use listening::{AsListener, ServeOptions, Serving, serve, serve_with};
 #[cfg(feature = "http")]
 pub use path::{AtPath, at_path};

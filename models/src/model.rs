@@ -19,6 +19,7 @@ pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>
 #[diagnostic::on_unimplemented(
     message = "an agent needs a `Model`, and this is none",
     label = "not a `Model`",
+    note = "the toolkit comes first: `Agent::builder(toolkit, model)`",
     note = "take one of the configuration with `Models::new(&configuration)?.get(None)?`, or `Scripted::new([..])` in a test"
 )]
 pub trait IntoModel {

@@ -133,7 +133,14 @@ impl Rules {
     /// Returns true if the value has the right type.
     fn check_value(&self, key: &str, value: &Expr, form: TypeForm<'_>, errors: &mut Errors) -> bool {
         let Some(literal) = Literal::of(value) else { return true };
-        if let Some(fault) = form.fault(key, &literal) {
+        if let Some(mut fault) = form.fault(key, &literal) {
+            if let ("default", Kind::Integer { .. } | Kind::Float, Literal::Str(text)) =
+                (key, form.kind, &literal)
+                && syn::parse_str::<syn::Path>(text).is_ok()
+            {
+                // Another library takes the name of a function in quotes.
+                fault = format!("{fault}\nto call a function, write `default = {text}()`");
+            }
             errors.push(Check::DefaultType, value, fault);
             return false;
         }

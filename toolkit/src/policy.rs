@@ -71,7 +71,8 @@ use toolkit_core::guard::guard;
 #[diagnostic::on_unimplemented(
     message = "this is not a policy",
     label = "not a `Policy`",
-    note = "of rules in the program: `ToolPolicy::new(settings)`, both in `toolkit::policy`; of a file: `.configuration(Configuration::load(LoadOptions::of_process(\".\"))?)`, both in `toolkit::config`",
+    note = "of rules in the program: `ToolPolicy::new(settings)`, where `settings` is a `PolicySettings::default()` with `settings.tools = rules`, both in `toolkit::policy`",
+    note = "of a file: `.configuration(Configuration::load(LoadOptions::of_process(\".\"))?)`, both in `toolkit::config`",
     note = "of your own code: implement `Policy` for a type of your own"
 )]
 pub trait Policy: fmt::Debug + Send + Sync + 'static {

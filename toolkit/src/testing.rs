@@ -157,7 +157,9 @@ mod toolbox;
 
 pub use crate::file_access::own_path_resolutions;
 pub use crate::files::{FileSystems, at_fault_points, take_file_systems_for};
-pub use call::TestCall;
+#[doc(hidden)]
+pub use call::AsErrorKind;
+pub use call::{Calling, TestCall};
 pub use compare::Update;
 pub use compatibility::{Change, Severity, compatibility};
 pub use place::TestWorkspace;

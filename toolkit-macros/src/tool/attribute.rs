@@ -186,6 +186,13 @@ fn field(
         "asks" => flag(errors).map(|value| quote!(asks: #value,))?,
         "always_asks" => flag(errors).map(|value| quote!(always_asks: #value,))?,
         "channel" => {
+            if let Given::Value(value @ (Expr::Array(_) | Expr::Tuple(_) | Expr::Reference(_))) = &entry.given
+            {
+                let message = "a tool belongs to one channel, written `channel = \"telegram\"`\nfor some channels, leave it out and deny the tool in \
+                               the others: `channels.<name>.tools.deny` in the configuration";
+                errors.push(Check::WrongValue, value, message);
+                return None;
+            }
             let channel = entry.literal(errors)?;
             check_id(Check::Channel, "channel", &channel, errors);
             quote!(channel: __toolkit::Some(#channel),)

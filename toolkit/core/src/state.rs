@@ -68,7 +68,8 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for State<T> {
 #[diagnostic::on_unimplemented(
     message = "`State<{Self}>` needs a service that all threads can share",
     label = "not `Send + Sync + 'static`",
-    note = "hold what changes behind a `Mutex`, a `RwLock` or an atomic instead of a `RefCell` or `Cell`, and share with `Arc` instead of `Rc`"
+    note = "hold what changes behind a `Mutex`, a `RwLock` or an atomic instead of a `RefCell` or `Cell`, and share with `Arc` instead of `Rc`",
+    note = "of a trait object, the trait itself says it: `trait Mailer: Send + Sync {{ .. }}`"
 )]
 pub trait Service: Send + Sync + 'static {}
 

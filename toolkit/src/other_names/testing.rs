@@ -4,7 +4,34 @@
 //! second error. It has a lifetime, because the compiler would refuse one without any where it is written. Nothing has the traits.
 
 use crate::approver::ScriptedApprover;
-use crate::testing::{TestCall, TestToolbox};
+use crate::testing::{Calling, TestCall, TestToolbox};
+
+#[diagnostic::on_unimplemented(
+    message = "a call in a test runs when it is awaited",
+    label = "write `.await` before it: `test.call(json!({{ .. }})).await`",
+    note = "the test is an `async fn` with `#[tokio::test]`"
+)]
+pub trait IsAwaited<'a> {}
+
+#[doc(hidden)]
+impl<'a> Calling<'_>
+where
+    Self: IsAwaited<'a>,
+{
+    pub fn text(&self) {}
+    pub fn details(&self) {}
+    pub fn expect_ok(&self) {}
+    pub fn unwrap(&self) {}
+    pub fn expect(&self) {}
+    pub fn expect_error(&self) {}
+    pub fn unwrap_err(&self) {}
+    pub fn is_ok(&self) {}
+    pub fn is_err(&self) {}
+    pub fn file(&self) {}
+    pub fn workspace(&self) {}
+    pub fn progress(&self) {}
+    pub fn partial(&self) {}
+}
 
 #[diagnostic::on_unimplemented(
     message = "a test takes the output of a call that succeeds by `expect_ok`",

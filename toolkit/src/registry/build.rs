@@ -11,7 +11,7 @@ use super::services::{Host, Near, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_sections};
 use super::{Builder, Inner, Toolkit, Tools};
-use crate::config::{Configuration, absent_sections, linked_twice};
+use crate::config::{ConfigError, Configuration, absent_sections, linked_twice};
 use crate::data_dir::DataDir;
 use crate::history::{Report, keep};
 use crate::link::{self, Linked, Links};
@@ -268,6 +268,13 @@ impl BuildError {
     /// services.
     pub fn lacks_services(&self) -> bool {
         self.lacks_services
+    }
+}
+
+/// A configuration that cannot be used, so that a `main` loads it with `?` and builds with `?`.
+impl From<ConfigError> for BuildError {
+    fn from(error: ConfigError) -> Self {
+        Self { problems: vec![error.to_string()], lacks_services: false }
     }
 }
 

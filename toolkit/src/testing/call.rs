@@ -4,6 +4,8 @@ use super::place::TestWorkspace;
 use crate::events::{CallEvent, Event, Progress};
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use toolkit_core::ask::PendingAsk;
 use toolkit_core::call::ToolResult;
 use toolkit_core::content::Content;
@@ -21,6 +23,37 @@ pub struct TestCall {
     /// The questions asked while it ran, in order.
     pub asks: Vec<PendingAsk>,
     pub(super) workspace: TestWorkspace,
+}
+
+/// A call in a test, which runs when it is awaited.
+// A type of its own, so that what a test wants from it before is one compile error that says to await it.
+#[must_use = "a call runs when it is awaited: write `.await`"]
+pub struct Calling<'a>(pub(super) Pin<Box<dyn Future<Output = TestCall> + Send + 'a>>);
+
+impl Future for Calling<'_> {
+    type Output = TestCall;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<TestCall> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+/// The kind that the error of a call is expected to have.
+// A trait of its own, so that a text is one compile error that says what to write.
+#[diagnostic::on_unimplemented(
+    message = "a test expects the kind of an error",
+    label = "not a `ToolErrorKind`",
+    note = "write `.expect_error(ToolErrorKind::NotFound)`; it returns the error, whose text is `.message()`"
+)]
+pub trait AsErrorKind {
+    #[doc(hidden)]
+    fn into_kind(self) -> ToolErrorKind;
+}
+
+impl AsErrorKind for ToolErrorKind {
+    fn into_kind(self) -> ToolErrorKind {
+        self
+    }
 }
 
 impl TestCall {
@@ -74,7 +107,8 @@ impl TestCall {
     /// Panics if the call succeeded, or failed with another kind; the message contains the actual result and the
     /// questions asked.
     #[track_caller]
-    pub fn expect_error(&self, kind: ToolErrorKind) -> &ToolError {
+    pub fn expect_error(&self, kind: impl AsErrorKind) -> &ToolError {
+        let kind = kind.into_kind();
         match &self.result.outcome {
             Err(error) if error.kind() == kind => error,
             Err(error) => panic!(

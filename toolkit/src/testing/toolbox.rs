@@ -1,6 +1,6 @@
 //! Calls a tool in a test.
 
-use super::call::TestCall;
+use super::call::{Calling, TestCall};
 use super::place::TestWorkspace;
 use super::recorded::{AsAnswers, Recorded};
 use crate::approver::ScriptedApprover;
@@ -11,7 +11,6 @@ use crate::registry::{AsTool, BuildError, Builder, Given, Toolkit};
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolkit_core::call::{CallArguments, IntoCallArguments, ToolCall};
@@ -174,11 +173,8 @@ impl TestToolbox {
     /// Panics if the toolkit cannot be built, for example because a service is missing.
     // No bound of the future's own: with one, the compiler reports wrong arguments once more where it is awaited.
     #[track_caller]
-    pub fn call(
-        &self,
-        arguments: impl IntoCallArguments,
-    ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
-        Box::pin(self.run(self.toolkit(), self.name.clone(), arguments.into_call_arguments()))
+    pub fn call(&self, arguments: impl IntoCallArguments) -> Calling<'_> {
+        Calling(Box::pin(self.run(self.toolkit(), self.name.clone(), arguments.into_call_arguments())))
     }
 
     /// Calls another of these tools, or this one by an alias.
@@ -187,12 +183,8 @@ impl TestToolbox {
     ///
     /// Panics in the same cases as [`call`](Self::call).
     #[track_caller]
-    pub fn call_tool(
-        &self,
-        name: &str,
-        arguments: impl IntoCallArguments,
-    ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
-        Box::pin(self.run(self.toolkit(), name.to_owned(), arguments.into_call_arguments()))
+    pub fn call_tool(&self, name: &str, arguments: impl IntoCallArguments) -> Calling<'_> {
+        Calling(Box::pin(self.run(self.toolkit(), name.to_owned(), arguments.into_call_arguments())))
     }
 
     /// Returns the toolbox, for other uses in a test.

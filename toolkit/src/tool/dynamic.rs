@@ -43,7 +43,7 @@ impl Dynamic {
 }
 
 /// An error in creating a tool.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool `{tool}` cannot be made: {problem}")]
 #[non_exhaustive]
 pub struct InvalidTool {
@@ -51,6 +51,13 @@ pub struct InvalidTool {
     pub tool: String,
     /// The problem with it.
     pub problem: String,
+}
+
+/// Formats the error like `Display`, so that an `unwrap`, or a `main` that returns it, prints it readably.
+impl fmt::Debug for InvalidTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Tool {

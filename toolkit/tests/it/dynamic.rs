@@ -115,6 +115,27 @@ async fn the_schema_shown_is_the_schema_enforced() {
 }
 
 #[test]
+fn a_property_whose_schema_is_a_text_is_told_with_what_to_write() {
+    let properties = json!({"type": "object", "properties": {"count": "integer"}});
+    let error = echo("count", properties).unwrap_err();
+    let text = "the tool `count` cannot be made: the schema of its arguments is not valid: the property `count` has `\"integer\"` as its schema, \
+                which is an object: write `{\"type\": \"integer\"}`";
+    assert_eq!(error.to_string(), text);
+    // As `unwrap` and `main` print it.
+    assert_eq!(format!("{error:?}"), text);
+    let other = echo("count", json!({"type": "object", "properties": {"count": 3}})).unwrap_err();
+    assert!(
+        other.problem.ends_with("has `3` as its schema, which is an object: write `{\"type\": \"string\"}`"),
+        "{other}"
+    );
+    for of_values in ["const", "default", "enum"] {
+        let schema =
+            json!({"type": "object", "properties": {"of": {of_values: [{"properties": {"a": "b"}}]}}});
+        echo("count", schema).unwrap();
+    }
+}
+
+#[test]
 fn a_schema_that_cannot_be_enforced_makes_no_tool() {
     for (schema, expected) in [
         (json!({"type": "string"}), "always an object"),

@@ -11,6 +11,8 @@ const DEEPEST: usize = 128;
 /// The maximum number of values in a schema. The largest in use have some thousands.
 const MAX_VALUES: usize = 100_000;
 
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 /// Keywords whose members are schemas by name, so that the names are not keywords.
 const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
@@ -71,6 +73,12 @@ fn shape_fault(schema: &Value) -> Option<String> {
             Value::Object(members) => {
                 let is_by_name = BY_NAME.contains(&under);
                 let is_schema = !is_by_name && !holds_values(under);
+                if under == "properties"
+                    && let Some(fault) =
+                        members.iter().find_map(|(name, member)| property_fault(name, member))
+                {
+                    return Some(fault);
+                }
                 if is_schema
                     && let Some(fault) =
                         members.iter().find_map(|(key, value)| reference_fault(key, value, schema, depth))
@@ -97,6 +105,18 @@ fn shape_fault(schema: &Value) -> Option<String> {
         }
     }
     circle_within(schema).map(|name| format!("`{name}` refers to itself without end"))
+}
+
+/// Returns the fault of a property whose schema is none.
+fn property_fault(name: &str, schema: &Value) -> Option<String> {
+    if schema.is_object() || schema.is_boolean() {
+        return None;
+    }
+    let named = schema.as_str().filter(|text| TYPES.contains(text)).unwrap_or("string");
+    let schema = crate::excerpt::cut(&schema.to_string(), 80);
+    Some(format!(
+        "the property `{name}` has `{schema}` as its schema, which is an object: write `{{\"type\": \"{named}\"}}`"
+    ))
 }
 
 fn reference_fault(key: &str, value: &Value, root: &Value, depth: usize) -> Option<String> {

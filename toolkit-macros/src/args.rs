@@ -318,7 +318,11 @@ struct Names(HashSet<(usize, String)>);
 impl Names {
     fn add(&mut self, group: usize, name: &impl ToTokens, text: String, errors: &mut Errors) {
         if self.0.contains(&(group, text.clone())) {
-            errors.push(Check::ArgumentTwice, name, format!("another field is named `{text}` already"));
+            errors.push(
+                Check::ArgumentTwice,
+                name,
+                format!("another field is named `{text}` already: take another name, or leave the alias out"),
+            );
         }
         self.0.insert((group, text));
     }

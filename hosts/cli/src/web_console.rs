@@ -9,6 +9,7 @@ use crate::warnings;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::io::{IsTerminal as _, stdin};
 use std::net::SocketAddr;
+use std::path::Path;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use toolkit::CancellationToken;
@@ -93,6 +94,7 @@ fn serve(address: SocketAddr, context: &Context<'_>, console: &mut Console<'_>) 
     caller.session_id = None;
     let mut options = WebOptions::new().caller(caller).asking(Asking::Served).shutdown(cancel);
     options.is_owner = true;
+    options.history = host.data_dir().map(Path::to_owned);
     let no_random = |error| Stop::failed(format!("the system gives no random numbers: {error}"));
     let page = toolkit_web::Console::with(Web::new(host.toolkit().clone(), options)).map_err(no_random)?;
     runtime.block_on(async {

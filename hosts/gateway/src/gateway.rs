@@ -255,8 +255,7 @@ impl Gateway {
         session_tools.begin(&sessions, HostDirectory::new(&host));
         clients.begin(host.toolkit(), &sessions, shutdown.clone());
         nodes.begin(host.toolkit(), shutdown.clone());
-        let agents_of_tools = Arc::clone(&agents);
-        let jobs = ConfiguredTools::new(agents, store.clone());
+        let jobs = ConfiguredTools::new(Arc::clone(&agents), store.clone());
         let schedules = match Schedules::start(sessions.clone(), jobs).await {
             Ok(schedules) => schedules,
             Err(error) => {
@@ -265,7 +264,7 @@ impl Gateway {
             }
         };
 
-        let of_channels = of_channels(&sessions, &questions, &agents_of_tools, &host);
+        let of_channels = of_channels(&sessions, &questions, &agents, &host);
         let connected = begin_channels(&store, accounts, &of_channels, messages.as_ref());
         let about = About { version: options.version, ..About::default() };
         let http_state = HttpState::new(sessions, people, transcripts, about, shutdown.clone())
@@ -276,13 +275,15 @@ impl Gateway {
         follow_people(http_state.clone(), Arc::clone(&host)).await;
         let tool_routes = ToolRoutes {
             toolkit: host.toolkit().clone(),
-            tools: Arc::new(CallersOfPeople::new(agents_of_tools, owners_tools)),
+            tools: Arc::new(CallersOfPeople::new(agents, owners_tools)),
             hosts: hosts(&settings, address),
             origins: settings.origins.clone(),
             clients: clients.clone(),
             measured,
+            history: Some(data_dir.clone()),
         };
-        let more = routes(&http_state, questions, &connected, (clients, nodes), tool_routes, &stop_asked);
+        let more =
+            routes(&http_state, &host, questions, &connected, (clients, nodes), tool_routes, &stop_asked);
         let service = service(&http_state, more, &settings, address);
         let serving = listening.serve(service, shutdown.clone());
         Ok(Self {
@@ -411,6 +412,7 @@ fn contained(load: LoadOptions) -> LoadOptions {
 /// The routes besides those of [`service`](http::service).
 fn routes(
     state: &HttpState,
+    host: &Arc<Host>,
     questions: Questions,
     channels: &Channels,
     (clients, nodes): (Clients, Nodes),
@@ -420,6 +422,7 @@ fn routes(
     Router::new()
         .merge(http::asks(state.clone(), questions))
         .merge(http::channels(state.clone(), channels.clone()))
+        .merge(http::configuration(Arc::clone(host)))
         .merge(http::clients_and_nodes(state.clone(), clients, nodes.clone()))
         .merge(http::nodes(nodes))
         .merge(http::tools(state.clone(), tools))

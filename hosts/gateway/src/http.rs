@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! Addressed            refuses other hosts, and pages of other origins
-//!   └─ Authenticated   finds the person of the token, and limits their requests; what is begun with a token ends with it
-//!        └─ Bounded    limits bodies, and the requests and streams that a person has open
-//!             └─ one router for each resource
+//!   └─ WithConsole     answers with the page of the console and its files, which need no token
+//!        └─ Authenticated   finds the person of the token, and limits their requests; what is begun with a token ends with it
+//!             └─ Bounded    limits bodies, and the requests and streams that a person has open
+//!                  └─ one router for each resource
 //! ```
 //!
 //! ```
@@ -41,9 +42,12 @@ mod caller;
 mod calls;
 mod channels;
 mod client_address;
+mod configuration;
+mod console;
 mod describing;
 mod errors;
 mod events;
+mod grants;
 mod health;
 mod inbox;
 mod live;
@@ -70,6 +74,8 @@ pub use authenticated::Authenticated;
 pub use caller::Caller;
 pub use channels::channels;
 pub use client_address::ClientAddress;
+pub use configuration::configuration;
+pub use console::WithConsole;
 pub use nodes::nodes;
 pub use operation::operation;
 pub use persons_tools::PersonsTools;
@@ -91,7 +97,7 @@ use toolkit_serve::{Addressed, Bounded, Problem};
 const MAX_OPEN_REQUESTS: usize = 128;
 
 /// The whole service, for `toolkit_serve::serve`.
-pub type Service = Addressed<Authenticated<Bounded<Router>>>;
+pub type Service = Addressed<WithConsole<Authenticated<Bounded<Router>>>>;
 
 /// Returns the service. It answers for this machine; `hosts` and `origins` of [`Addressed`] add others.
 pub fn service(state: HttpState) -> Service {
@@ -101,7 +107,7 @@ pub fn service(state: HttpState) -> Service {
 /// Returns the service with further routes, which have neither a fallback nor a path of this module. The extensions of their requests have
 /// the [`Caller`], a `toolkit_serve::Principal` and a `toolkit_serve::Revocation`.
 pub fn service_with(state: HttpState, more: Router) -> Service {
-    let (people, rate) = (state.people().clone(), Arc::clone(state.rate()));
+    let (people, rate, pages) = (state.people().clone(), Arc::clone(state.rate()), state.console().clone());
     let proxies = Arc::clone(state.proxies());
     let router = routes()
         .with_state(state)
@@ -120,13 +126,14 @@ pub fn service_with(state: HttpState, more: Router) -> Service {
         uploads,
         each,
     );
-    Addressed::local(Authenticated::new(bounded, people, rate, proxies))
+    Addressed::local(WithConsole::new(&pages, Authenticated::new(bounded, people, rate, proxies)))
 }
 
 fn routes() -> Router<HttpState> {
     [
         agents::routes(),
         budgets::routes(),
+        console::routes(),
         events::routes(),
         health::routes(),
         inbox::routes(),

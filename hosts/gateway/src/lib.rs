@@ -85,11 +85,12 @@ pub use settings::{
 pub use stand_in::StandIn;
 pub use store::{
     Acceptance, AccountBudget, AskOutcome, AskRecord, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse,
-    CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, Delivery, DeliveryCounts,
-    DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire, FireEnd, FireId,
-    FireState, IdentityRecord, Job, JobChange, JobFilter, JobId, JobWork, Message, MessageId, MessageKind,
-    MessageState, Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest, NewSend, NewSpawn, NewToken,
-    NodeRecord, NodeState, Parts, PersonRecord, Problem, ReserveOutcome, Resumption, Role, RunEnd, RunId,
-    RunRecord, RunState, SendStored, SessionFilter, SessionRecord, SessionStatus, SpawnStored, SteerOutcome,
-    Store, StoreError, StoreOptions, Stranger, Target, TokenRecord, WaitCycle,
+    CancelOutcome, Claimed, ClaimedFire, CleanUp, ClientCall, Clock, Counts, DayUse, Delivery,
+    DeliveryCounts, DeliveryFilter, DeliveryState, Event, EventFilter, EventPage, ExhaustedBudget, Fire,
+    FireEnd, FireId, FireState, IdentityRecord, Job, JobChange, JobFilter, JobId, JobWork, Message,
+    MessageId, MessageKind, MessageState, Missed, Moment, NewDelivery, NewJob, NewMessage, NewRequest,
+    NewSend, NewSpawn, NewToken, NodeRecord, NodeState, Parts, PersonRecord, Problem, ReserveOutcome,
+    Resumption, Role, RunEnd, RunId, RunRecord, RunState, SendStored, SessionFilter, SessionRecord,
+    SessionStatus, SpawnStored, SteerOutcome, Store, StoreError, StoreOptions, Stranger, Target, TokenRecord,
+    WaitCycle,
 };

@@ -39,6 +39,7 @@ mod parts;
 mod people;
 mod readers;
 mod receivers;
+mod resending;
 mod retention;
 mod runs;
 mod sending;
@@ -56,7 +57,7 @@ mod writer;
 pub(crate) use asks::{AskAnswer, AskingCall, NewAsk};
 pub use asks::{AskOutcome, AskRecord};
 pub use budgets::{
-    AccountBudget, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, ExhaustedBudget, NewRequest,
+    AccountBudget, BudgetAccount, BudgetFilter, BudgetKind, BudgetUse, DayUse, ExhaustedBudget, NewRequest,
     ReserveOutcome,
 };
 pub use claims::ClaimedFire;

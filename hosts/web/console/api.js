@@ -47,6 +47,37 @@ export class Api {
     return read(await this._send("POST", path, body, { signal }));
   }
 
+  /** @param {string} path @param {Json} body @returns {Promise<any>} */
+  async patch(path, body) {
+    return read(await this._send("PATCH", path, body, {}));
+  }
+
+  /** @param {string} path @returns {Promise<any>} */
+  async remove(path) {
+    return read(await this._send("DELETE", path, undefined, {}));
+  }
+
+  /** @param {string} path @param {Blob} content @returns {Promise<any>} */
+  async upload(path, content) {
+    return read(await this._send("POST", path, content, {}));
+  }
+
+  /**
+   * Follows events until they end.
+   *
+   * @param {string} path
+   * @param {string | null} last The id of the last event that was heard.
+   * @param {() => void} onOpen
+   * @param {(event: string, data: any, id: string | null) => void} onEvent
+   * @param {AbortSignal} signal
+   */
+  async events(path, last, onOpen, onEvent, signal) {
+    const response = await this._send("GET", path, undefined, { accept: "text/event-stream", signal, last });
+    if (response.body === null) throw new ApiError("the answer is empty", 0);
+    onOpen();
+    await readEvents(response.body, onEvent);
+  }
+
   /** @param {string} path @returns {Promise<Blob>} */
   async blob(path) {
     return (await this._send("GET", path, undefined, { accept: "*/*" })).blob();
@@ -67,20 +98,22 @@ export class Api {
   }
 
   /**
-   * @param {string} method @param {string} path @param {Json | undefined} body
-   * @param {{ accept?: string, signal?: AbortSignal }} options
+   * @param {string} method @param {string} path @param {Json | Blob | undefined} body
+   * @param {{ accept?: string, signal?: AbortSignal, last?: string | null }} options
    */
-  async _send(method, path, body, { accept = "application/json", signal }) {
+  async _send(method, path, body, { accept = "application/json", signal, last = null }) {
     /** @type {{ [name: string]: string }} */
     const headers = { Accept: accept };
     // A token has signs that a header takes; others are none.
     const token = path === EXCHANGE ? null : this._token();
     if (token !== null && /^[\x21-\x7e]+$/.test(token)) headers.Authorization = `Bearer ${token}`;
-    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (body instanceof Blob) headers["Content-Type"] = "application/octet-stream";
+    else if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (last !== null) headers["Last-Event-ID"] = last;
     let response;
     try {
       response = await fetch(path, {
-        method, headers, signal, body: body === undefined ? undefined : stringify(body), cache: "no-store", credentials: "omit", redirect: "error",
+        method, headers, signal, body: body === undefined || body instanceof Blob ? body : stringify(body), cache: "no-store", credentials: "omit", redirect: "error",
       });
     } catch (error) {
       if (signal?.aborted) throw error;
@@ -94,7 +127,8 @@ export class Api {
 
 /** @param {Response} response @returns {Promise<any>} */
 async function read(response) {
-  return parse(await response.text());
+  const text = await response.text();
+  return text === "" ? null : parse(text);
 }
 
 /** @param {Response} response */
@@ -124,9 +158,10 @@ export async function readEvents(body, onEvent) {
   /** @param {string} line */
   const take = (line) => {
     if (line === "") {
+      // A number without an event says how far the stream is.
       if (data.length > 0) onEvent(event, parse(data.join("\n")), id);
-      event = "message";
-      data = [];
+      else if (id !== null) onEvent("", null, id);
+      [event, id, data] = ["message", null, []];
       return;
     }
     const colon = line.indexOf(":");

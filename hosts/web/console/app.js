@@ -6,41 +6,49 @@
 
 import { h, render } from "./render.js";
 import { Api, ApiError, EXCHANGE } from "./api.js";
-import { ToolPage } from "./tool.js";
+import { Live } from "./live.js";
+import { PAGES } from "./pages.js";
 import { visible } from "./text.js";
-import { VirtualList } from "./list.js";
 
 /** @typedef {import("./types.js").Child} Child */
+/** @typedef {import("./page.js").Page} Page */
+/** @typedef {import("./live.js").Happened} Happened */
 
 /** The name under which the token of this page is kept. */
 const TOKEN = "toolkit-console-token";
-/** Time after the last key until a search begins, in milliseconds. */
-const PAUSE = 200;
-/** Height of an entry of the list of tools, in pixels: as in the stylesheet. */
-const ENTRY = 64;
 
 /** The console. */
 export class App {
-  /** @param {Element} root */
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    /** True if the server is a gateway, with sessions and all that belongs to them. */
+    this.isGateway = root.dataset.host === "gateway";
     this.api = new Api(() => localStorage.getItem(TOKEN), () => this._forgetToken());
     /** @type {string | null} */
     this.problem = null;
     this.typedToken = "";
-    /** @type {any[] | null} */
-    this.tools = null;
-    this.query = "";
-    /** The names that a search found, in their order. @type {string[] | null} */
-    this.found = null;
-    /** @type {Map<string, ToolPage>} */
+    /** What the gateway says of itself and of the person. @type {any} */
+    this.status = null;
+    /** The questions that wait. @type {any[]} */
+    this.asks = [];
+    /** @type {Map<string, Page>} */
     this.pages = new Map();
-    /** @type {ToolPage | null} */
+    /** @type {Page | null} */
     this.page = null;
-    this.list = new VirtualList(ENTRY, () => this.update());
+    /** @type {Live | null} */
+    this.live = null;
+    /** True while the stream of events is cut. */
+    this.isLost = false;
+    /** The session of which pieces come as they are written. @type {string | null} */
+    this.watched = null;
+    this._path = "";
     this._isDrawn = true;
-    this._timer = 0;
-    this._searches = 0;
+    this._asked = 0;
+  }
+
+  get isOwner() {
+    return this.status?.person?.role === "owner";
   }
 
   async start() {
@@ -60,7 +68,7 @@ export class App {
     const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
     if (code === undefined) return false;
     // The code is used up, and does not stay in the history of the browser.
-    history.replaceState(null, "", `${location.pathname}#/tools`);
+    history.replaceState(null, "", `${location.pathname}#/${this._pages()[0].path}`);
     this.problem = null;
     await this._exchange(code);
     const { problem } = this;
@@ -99,13 +107,18 @@ export class App {
 
   _forgetToken() {
     localStorage.removeItem(TOKEN);
-    this.tools = null;
     this._forgetPages();
     this.update();
   }
 
   /** Another token is another client: what was filled in and returned before is not shown to it. */
   _forgetPages() {
+    this.live?.end();
+    this.live = null;
+    this.isLost = false;
+    this.watched = null;
+    this.status = null;
+    this.asks = [];
     this.pages.clear();
     this.page = null;
   }
@@ -116,7 +129,16 @@ export class App {
       return;
     }
     try {
-      this.tools = (await this.api.get("/v1/tools")).tools;
+      if (this.isGateway) {
+        this.status = await this.api.get("/v1/status");
+        this._watch();
+        // What is loaded from here on is followed by the events.
+        await this.live?.tried;
+        await this.loadAsks();
+      } else {
+        // Whether the token counts.
+        await this.api.get("/v1/asks");
+      }
       this.problem = null;
     } catch (error) {
       this.problem = error instanceof ApiError && error.status === 401
@@ -125,65 +147,92 @@ export class App {
     this.update();
   }
 
+  /** Watches a session as its answers are written, or none. @param {string | null} session */
+  watch(session) {
+    if (!this.isGateway || session === this.watched) return;
+    this.watched = session;
+    this._watch();
+  }
+
+  _watch() {
+    const last = this.live?.last ?? null;
+    this.live?.end();
+    const path = this.watched === null ? "/v1/events" : `/v1/events?live=${encodeURIComponent(this.watched)}`;
+    this.live = new Live(this.api, path, last, (event) => this._hear(event), (state) => {
+      const wasLost = this.isLost;
+      this.isLost = state === "lost";
+      if (wasLost !== this.isLost) this.update();
+    });
+  }
+
+  /** @param {Happened} event */
+  _hear(event) {
+    if (event.kind.startsWith("ask.") || event.kind === "gap") void this.loadAsks();
+    this.page?.hear(event);
+  }
+
+  /** Loads the questions that wait. */
+  async loadAsks() {
+    this._asked += 1;
+    const number = this._asked;
+    try {
+      const { asks } = await this.api.get("/v1/asks");
+      // An earlier answer that came later does not count.
+      if (number === this._asked) this.asks = asks;
+    } catch (error) {
+      if (number === this._asked) this.problem = /** @type {Error} */ (error).message;
+    }
+    this.update();
+  }
+
+  /** Stores a file in the workspace of an agent, by default the person's. @param {File} file @param {string} [agent] @returns {Promise<string>} Its path. */
+  async upload(file, agent) {
+    const of = agent === undefined ? "" : `&agent=${encodeURIComponent(agent)}`;
+    return (await this.api.upload(`/v1/uploads?name=${encodeURIComponent(file.name)}${of}`, file)).path;
+  }
+
+  /** The pages that this server has for this person. */
+  _pages() {
+    return PAGES.filter((page) => (this.isGateway || page.isEverywhere === true) && (page.isOwners !== true || this.isOwner));
+  }
+
   /** @param {boolean} isByPerson */
   async _route(isByPerson) {
     const [path, rest] = location.hash.slice(1).split("?", 2);
-    const name = /^\/tools\/(.+)$/.exec(path)?.[1];
-    this.page = null;
-    if (name !== undefined && this.tools !== null) {
-      const tool = decoded(name);
-      let page = this.pages.get(tool);
+    const [name, ...parts] = path.split("/").slice(1).map(decoded);
+    const known = this._pages().find((page) => page.path === name) ?? this._pages()[0];
+    if (localStorage.getItem(TOKEN) !== null) {
+      let page = this.pages.get(known.path);
       if (page === undefined) {
-        page = new ToolPage(tool, this.api, () => this.update());
-        this.pages.set(tool, page);
+        page = known.make(this);
+        this.pages.set(known.path, page);
       }
+      if (this.page !== page) this.page?.leave();
       this.page = page;
-      document.title = `${tool} – Toolkit`;
-      await page.load(new URLSearchParams(rest ?? "").get("arguments"));
-    } else {
-      document.title = "Tools – Toolkit";
+      this._path = known.path;
+      this.update();
+      await page.enter(parts, new URLSearchParams(rest ?? ""));
     }
+    document.title = `${this.page?.title || known.label} – Toolkit`;
     this.update();
     // A screen reader says where it is now.
     if (isByPerson) setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("main h2"))?.focus());
   }
 
-  /** @param {string} query */
-  _search(query) {
-    this.query = query;
-    clearTimeout(this._timer);
-    this.list.reset();
-    if (query.trim() === "") {
-      this.found = null;
-    } else {
-      this._timer = setTimeout(() => void this._find(query), PAUSE);
-    }
-    this.update();
-  }
-
-  /** @param {string} query */
-  async _find(query) {
-    this._searches += 1;
-    const number = this._searches;
-    try {
-      const { tools } = await this.api.get(`/v1/tools?q=${encodeURIComponent(query)}`);
-      if (number === this._searches && query === this.query) this.found = tools.map((/** @type {any} */ tool) => tool.name);
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-    this.update();
-  }
-
   /** @returns {Child[]} */
   _show() {
     const isIn = localStorage.getItem(TOKEN) !== null;
+    const links = isIn ? this._pages() : [];
     return [
       h("a.skip", { href: "#main", onclick: (/** @type {Event} */ event) => { event.preventDefault(); document.getElementById("main")?.focus(); } }, "To the content"),
-      h("header.top", { key: "top" }, h("h1", null, h("a", { href: "#/tools" }, "Toolkit")),
-        h("nav", { "aria-label": "Pages" }, h("a", { href: "#/tools", "aria-current": "page" }, "Tools"))),
+      h("header.top", { key: "top" }, h("h1", null, h("a", { href: `#/${links[0]?.path ?? ""}` }, "Toolkit")),
+        h("nav", { "aria-label": "Pages" }, links.map(({ path, label }) => h("a", {
+          key: path, href: `#/${path}`, "aria-current": path === this._path ? "page" : undefined,
+        }, label, path === "questions" && this.asks.length > 0 ? h("span.badge.ask", null, String(this.asks.length)) : null)))),
+      this.isLost ? h("p.lost", { key: "lost", role: "status" }, "Disconnected. What is shown may be old; it goes on by itself.") : "",
       h("main", { key: "main", id: "main", tabindex: "-1" },
         this.problem === null ? null : h("p.problem", { role: "alert" }, visible(this.problem)),
-        !isIn ? this._enter() : this.page !== null ? h("article", { key: `tool ${this.page.name}` }, this.page.show()) : this._tools()),
+        isIn ? h("div", { key: `page ${this._path}` }, this.page?.show() ?? h("p.note", { role: "status" }, "Loading…")) : this._enter()),
     ];
   }
 
@@ -201,62 +250,12 @@ export class App {
       h("input", { id: "token", type: "password", autocomplete: "off", value: this.typedToken, oninput: (/** @type {any} */ event) => { this.typedToken = event.target.value; } }),
       h("button.primary", { type: "submit" }, "Enter"));
   }
-
-  /** @returns {Child} */
-  _tools() {
-    if (this.tools === null) return h("p.note", { role: "status" }, "Loading…");
-    const entries = this._entries(this.tools);
-    const tools = entries.filter((entry) => entry.tool !== undefined).length;
-    return h("section.tools", { key: "tools", "aria-label": "Tools" }, h("h2", { tabindex: "-1" }, "Tools"),
-      h("div.row", null, h("input.grow", {
-        type: "search", "aria-label": "Search for tools", placeholder: "Search", value: this.query, oninput: (/** @type {any} */ event) => this._search(event.target.value),
-      }), h("span.note", { role: "status" }, `${tools.toLocaleString()} ${tools === 1 ? "tool" : "tools"}`)),
-      entries.length === 0 ? h("p.note", null, this.query.trim() === "" ? "The policy leaves no tools." : "Nothing was found.") : this.list.show(entries.length, (index) => entry(entries[index])));
-  }
-
-  /** @param {any[]} tools @returns {{ key: string, heading?: string, tool?: any }[]} Headings and tools in their order. */
-  _entries(tools) {
-    if (this.query.trim() !== "") {
-      const needle = this.query.trim().toLowerCase();
-      const byName = new Map(tools.map((tool) => [tool.name, tool]));
-      const named = tools.filter((tool) => tool.name.toLowerCase().includes(needle));
-      const found = (this.found ?? []).map((name) => byName.get(name)).filter((tool) => tool !== undefined);
-      return [...new Set([...named, ...found])].map((tool) => ({ key: tool.name, tool }));
-    }
-    /** @type {Map<string, any[]>} */
-    const groups = new Map();
-    for (const tool of tools) {
-      const heading = headingOf(tool);
-      const there = groups.get(heading);
-      if (there === undefined) groups.set(heading, [tool]);
-      else there.push(tool);
-    }
-    return [...groups].sort(([one], [other]) => one.localeCompare(other)).flatMap(([heading, all]) => [
-      { key: `group ${heading}`, heading: `${heading} (${all.length})` }, ...all.map((tool) => ({ key: tool.name, tool })),
-    ]);
-  }
 }
 
 /** @param {Error} error @returns {Child[]} */
 function broken(error) {
   return [h("main", { key: "broken" }, h("h2", null, "This page cannot be shown"), h("p.problem", { role: "alert" }, visible(error.message)),
     h("p", null, h("a", { href: "#/tools" }, "To the tools")))];
-}
-
-/** @param {any} tool */
-function headingOf(tool) {
-  const { kind, ...names } = tool.source ?? {};
-  const group = Array.isArray(tool.groups) && tool.groups.length > 0 ? String(tool.groups[0]) : "without a group";
-  const source = [kind, ...Object.values(names).filter((name) => typeof name === "string")].join(" ");
-  return kind === "builtin" || kind === "linked" || kind === undefined ? group : `${group} · ${source}`;
-}
-
-/** @param {{ key: string, heading?: string, tool?: any }} entry @returns {import("./types.js").Node} */
-function entry({ key, heading, tool }) {
-  if (heading !== undefined) return h("li.heading", { key }, h("h3", null, visible(heading)));
-  return h("li.entry", { key }, h("a", { href: `#/tools/${encodeURIComponent(tool.name)}` },
-    h("span.name", null, visible(String(tool.name))), h("span", { class: `badge ${tool.verdict.decision}`, title: visible(String(tool.verdict.reason ?? "")) }, tool.verdict.decision),
-    h("span.summary", null, visible(String(tool.summary ?? "")))));
 }
 
 /** @param {string} name */

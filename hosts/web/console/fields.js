@@ -13,6 +13,8 @@ import { visible } from "./text.js";
 /** @typedef {import("./schema.js").Schema} Schema */
 /** @typedef {import("./types.js").Child} Child */
 
+/** Names of arguments that are files of the workspace. */
+const OF_FILES = /(?:path|file|image|audio|video|document)$/i;
 /** Bytes of a file that is sent as data. */
 const LARGEST_FILE = 2 << 20;
 /** Characters beyond which a text has a control of several lines. */
@@ -29,10 +31,12 @@ export class Fields {
   /**
    * @param {Form} form
    * @param {(isTyped: boolean) => void} changed Called after each change.
+   * @param {((file: File) => Promise<string>) | null} [upload] Stores a file in the workspace, and returns its path.
    */
-  constructor(form, changed) {
+  constructor(form, changed, upload = null) {
     this.form = form;
     this.changed = changed;
+    this.upload = upload;
     /** Names of new members that are typed, by the key of their object. @type {Map<string, string>} */
     this._names = new Map();
     /** What could not be done, by the key of the field. @type {Map<string, string>} */
@@ -141,9 +145,27 @@ export class Fields {
     const { format, writeOnly, maxLength, pattern } = field.schema;
     if (isSecret(field.schema)) return this._input(field, { type: "password", autocomplete: "new-password" });
     const isLine = typeof format === "string" || writeOnly === true || typeof pattern === "string" || Number(maxLength ?? Infinity) <= SHORT;
-    if (isLine && !field.text.includes("\n")) return this._input(field, { inputmode: INPUT_MODES[String(format)] });
-    const rows = Math.min(Math.max(field.text.split("\n").length, 1), 16);
-    return this._area(field, rows);
+    const control = isLine && !field.text.includes("\n") ? this._input(field, { inputmode: INPUT_MODES[String(format)] })
+      : this._area(field, Math.min(Math.max(field.text.split("\n").length, 1), 16));
+    if (this.upload === null || format !== undefined || !OF_FILES.test(field.name)) return control;
+    return h("div.uploads", null, control, h("input", {
+      type: "file", "aria-label": `Upload a file for ${field.name}`, onchange: (/** @type {any} */ event) => void this._upload(field, event.target),
+    }));
+  }
+
+  /** @param {Field} field @param {HTMLInputElement} input */
+  async _upload(field, input) {
+    const file = input.files?.[0];
+    if (file === undefined || this.upload === null) return;
+    try {
+      const path = await this.upload(file);
+      this._act(() => {
+        this._notes.delete(field.key);
+        this.form.set(field, path);
+      });
+    } catch (error) {
+      this._act(() => this._notes.set(field.key, /** @type {Error} */ (error).message));
+    }
   }
 
   /** @param {Field} field @param {number} rows */

@@ -21,7 +21,7 @@ import { diff, visible } from "./text.js";
 
 /**
  * @param {any} ask As the server tells it.
- * @param {Answering} answering
+ * @param {Answering | null} answering Nothing for those who may not answer it.
  * @returns {Child}
  */
 export function question(ask, answering) {
@@ -36,8 +36,8 @@ export function question(ask, answering) {
     (Array.isArray(of.details) ? of.details : []).map(detail),
     typeof of.hint === "string" ? h("p.note", null, visible(of.hint)) : null,
     typeof ask.note === "string" ? h("p.note", null, visible(ask.note)) : null,
-    ask.problem !== undefined || answering.problem !== undefined ? h("p.problem", { role: "alert" }, visible(String(answering.problem ?? ask.problem))) : null,
-    of.type === "approve" || of.type === undefined ? approval(ask, answering) : h("div.row", null,
+    ask.problem !== undefined || answering?.problem !== undefined ? h("p.problem", { role: "alert" }, visible(String(answering?.problem ?? ask.problem))) : null,
+    answering === null ? null : of.type === "approve" || of.type === undefined ? approval(ask, answering) : h("div.row", null,
       h("button", { type: "button", onclick: () => answering.answer(ask.id, { type: "declined" }) }, "Decline"),
       h("button", { type: "button", onclick: () => answering.answer(ask.id, { type: "cancelled" }) }, "Cancel the call")));
 }

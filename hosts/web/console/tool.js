@@ -54,11 +54,15 @@ export class ToolPage {
    * @param {string} name
    * @param {Api} api
    * @param {() => void} update
+   * @param {((file: File) => Promise<string>) | null} [upload] Stores a file in the workspace, and returns its path.
    */
-  constructor(name, api, update) {
+  constructor(name, api, update, upload = null) {
     this.name = name;
     this.api = api;
     this.update = update;
+    this.upload = upload;
+    /** The last calls by all, once they are asked for. @type {any[] | string | null} */
+    this.last = null;
     /** @type {any} */
     this.definition = null;
     /** @type {string | null} */
@@ -116,7 +120,7 @@ export class ToolPage {
   /** @param {Form} form */
   _setForm(form) {
     this.form = form;
-    this.fields = new Fields(form, (isTyped) => this._changed(isTyped));
+    this.fields = new Fields(form, (isTyped) => this._changed(isTyped), this.upload);
   }
 
   /** @param {boolean} isTyped */
@@ -359,9 +363,31 @@ export class ToolPage {
   _more() {
     const code = this._isCodeOpen && this.form !== null ? snippets(location.origin, this.name, withoutSecrets(this.form)) : [];
     return h("div", { key: "more" },
+      this.definition.hasCalls === true ? this._last() : null,
       h("details", { ontoggle: (/** @type {any} */ event) => { this._isCodeOpen = event.target.open; this.update(); } }, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
       h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.inputSchema ?? null, 2)))),
       this.definition.outputSchema === undefined ? null : h("details", null, h("summary", null, "Schema of the result"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.outputSchema, 2)))));
+  }
+
+  /** The last calls that the history has. @returns {Child} */
+  _last() {
+    const load = async () => {
+      try {
+        this.last = (await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}/calls`)).calls;
+      } catch (error) {
+        this.last = /** @type {Error} */ (error).message;
+      }
+      this.update();
+    };
+    const { last } = this;
+    return h("details", { key: "last", ontoggle: (/** @type {any} */ event) => { if (event.target === event.currentTarget && event.target.open) void load(); } }, h("summary", null, "Last calls"),
+      last === null ? h("p.note", null, "Loading…") : typeof last === "string" ? h("p.problem", null, visible(last)) : last.length === 0 ? h("p.note", null, "There are none.")
+        : h("ol.calls", null, last.map((call) => h("li", { key: call.key },
+          h("details", null, h("summary", null, new Date(Number(call.time)).toLocaleString(), " · ", visible(String(call.status)), call.durationUs === undefined ? "" : ` · ${seconds(Number(call.durationUs) / 1_000)}`),
+            call.arguments === undefined ? h("p.note", null, "It is too large to be shown.") : [
+              h("pre.code", { tabindex: "0" }, visible(stringify(call.arguments, 2))),
+              h("pre.output", { tabindex: "0" }, terminal(short(String(call.error?.message ?? textOf(call.output?.content ?? ""))))),
+              h("button.small", { type: "button", onclick: () => this._take(parse(stringify(call.arguments))) }, "Take the arguments")])))));
   }
 
   /** @returns {Child} */

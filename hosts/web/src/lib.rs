@@ -48,6 +48,7 @@ mod describe;
 mod events;
 mod files;
 mod keys;
+mod last_calls;
 mod limits;
 mod media;
 mod metrics;
@@ -63,7 +64,7 @@ mod tools;
 mod web;
 
 pub use access::{Access, Asking};
-pub use console::Console;
+pub use console::{Console, ConsolePages};
 pub use counts::CallCounts;
 pub use openapi::Description;
 pub use options::WebOptions;

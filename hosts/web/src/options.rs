@@ -1,6 +1,7 @@
 //! The options of a service.
 
 use crate::access::Asking;
+use std::path::PathBuf;
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken};
 
@@ -29,6 +30,8 @@ pub struct WebOptions {
     pub idle: Duration,
     /// Time after which a stream without an event shows that it is alive; 15 seconds by default.
     pub keep_alive: Duration,
+    /// Data directory of a history whose calls of a tool are shown to the owner of the host. None by default.
+    pub history: Option<PathBuf>,
     /// Ends the service: calls that run are cancelled, and each request gets its result.
     pub shutdown: CancellationToken,
 }
@@ -46,6 +49,7 @@ impl Default for WebOptions {
             max_calls: 64,
             idle: Duration::from_hours(24),
             keep_alive: Duration::from_secs(15),
+            history: None,
             shutdown: CancellationToken::new(),
         }
     }
@@ -87,6 +91,12 @@ impl WebOptions {
     #[must_use]
     pub fn behind_proxy(self, is_behind_proxy: bool) -> Self {
         Self { is_behind_proxy, ..self }
+    }
+
+    /// Sets the data directory of the history whose calls are shown to the owner.
+    #[must_use]
+    pub fn history(self, data_dir: impl Into<PathBuf>) -> Self {
+        Self { history: Some(data_dir.into()), ..self }
     }
 
     /// Sets the token that ends the service.

@@ -8,7 +8,7 @@ use crate::openapi::{Description, describe};
 use crate::problems::no_room;
 use crate::room::holding;
 use crate::web::Web;
-use crate::{asks as questions, calls, tools as listed};
+use crate::{asks as questions, calls, last_calls, tools as listed};
 use serde_json::Value;
 use toolkit_serve::axum::Router;
 use toolkit_serve::axum::extract::{DefaultBodyLimit, State};
@@ -77,6 +77,7 @@ fn tools() -> Router<Web> {
     Router::new()
         .route("/v1/tools", with_options(get(listed::list), READ))
         .route("/v1/tools/{name}", with_options(get(listed::definition), READ))
+        .route("/v1/tools/{name}/calls", with_options(get(last_calls::list), READ))
         .route("/v1/tools/{name}/validate", with_options(post(listed::validate), WRITE))
         .route("/v1/tools/{name}/call", with_options(post(calls::call), WRITE))
         .route("/v1/results/{id}/{number}", with_options(get(calls::file), READ))

@@ -5,6 +5,7 @@ use crate::access::Access;
 use crate::answer::Answer;
 use crate::body;
 use crate::describe::{Shown, is_of};
+use crate::last_calls;
 use crate::problems::{bad_request, list as problems_of, of_refusal, unknown_tool};
 use crate::web::Web;
 use bytes::Bytes;
@@ -73,7 +74,11 @@ pub(crate) async fn definition(
     let tool = find(&web, &toolbox, &access, &name)?;
     let configuration = web.inner.toolkit.configuration();
     let shown = Shown { toolbox: &toolbox, access: &access, configuration: &configuration };
-    Answer::ok(&shown.definition(tool), &client.sent)
+    let mut definition = shown.definition(tool);
+    if last_calls::data_dir(&web, &access).is_some() {
+        definition["hasCalls"] = true.into();
+    }
+    Answer::ok(&definition, &client.sent)
 }
 
 pub(crate) async fn validate(

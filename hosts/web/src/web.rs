@@ -38,13 +38,23 @@ pub(crate) struct Inner {
     pub(crate) options: WebOptions,
     pub(crate) clients: Arc<Clients>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Held while the history is read.
+    pub(crate) reading: tokio::sync::Mutex<()>,
 }
 
 impl Web {
     /// Creates the service of a toolkit.
     pub fn new(toolkit: Toolkit, options: WebOptions) -> Self {
         let clients = Clients::new(toolkit.clone(), options.max_calls, options.idle);
-        Self { inner: Arc::new(Inner { toolkit, options, clients, metrics: Arc::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                toolkit,
+                options,
+                clients,
+                metrics: Arc::default(),
+                reading: tokio::sync::Mutex::default(),
+            }),
+        }
     }
 
     /// Returns the options.

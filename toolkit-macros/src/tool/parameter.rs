@@ -533,10 +533,15 @@ pub(super) fn check_names(parameters: &[Parameter], errors: &mut Errors) {
             errors.push(
                 Check::ArgumentTwice,
                 name,
-                format!("{whose} argument is named `{}` already", name.value()),
+                format!("{whose} argument is named `{}` already: {}", name.value(), way_out(whose)),
             );
         }
     }
+}
+
+/// The way out of a name that is taken.
+fn way_out(whose: &str) -> &'static str {
+    if whose == "this" { "leave the alias out" } else { "take another name, or leave the alias out" }
 }
 
 /// Reports a section on the arguments in the doc comment of a function that describes them nowhere else: a model does not read it.

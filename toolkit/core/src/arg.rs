@@ -121,6 +121,7 @@ pub trait LengthArg {}
 #[diagnostic::on_unimplemented(
     message = "`pattern` needs a string, and `{Self}` is not one",
     label = "not a string",
+    note = "for each item of a list, take a list of a newtype: `#[toolkit::args] struct Name(#[arg(pattern = \"^[a-z]+$\")] String);`",
     note = "a newtype of a string can implement `toolkit::descriptor::PatternArg`"
 )]
 pub trait PatternArg {}

@@ -168,7 +168,8 @@ impl fmt::Display for ToolOutput {
     label = "not something a tool can return",
     note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema`, such as a tuple or a set, as `Json(value)`",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`, and is returned as `Json(value)`",
-    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, a map with keys of `String`, `Option<T>`, `Image`, `Vec<Image>`, `(String, Image)`, `Content`, `Vec<Content>`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`; in a closure, a text or an `anyhow::Error` takes `.map_err(ToolError::wrap)`"
+    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, a map with keys of `String`, `Option<T>`, `Image`, `Vec<Image>`, `(String, Image)`, `Content`, `Vec<Content>`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`; in a closure, a text or an `anyhow::Error` takes `.map_err(ToolError::wrap)`",
+    note = "what comes bit by bit is sent while the tool runs, by `ctx.output()` and `ctx.progress(..)` of a parameter `ctx: &ToolContext`"
 )]
 pub trait IntoToolOutput: Sized {
     /// The schema of the structured data, if there is one.

@@ -10,10 +10,22 @@ use crate::tool::context::ToolContext;
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use toolkit_core::arg::ToolArg;
+use toolkit_core::arg::{ArgsType, ToolArg};
 use toolkit_core::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
 use toolkit_core::error::ToolError;
 use toolkit_core::escape::escape_line;
+
+/// A type that a person fills in as a form.
+// A trait of its own, so that a text is one compile error that says what to write.
+#[diagnostic::on_unimplemented(
+    message = "a person fills in a form, and `{Self}` is none",
+    label = "not a struct with `#[toolkit::args]`",
+    note = "on a struct of your own, put `#[toolkit::args]`; a single value is a field of one: `#[toolkit::args] struct Answer {{ /** What is asked for. */ text: String }}`, and ask by `.elicit::<Answer>(\"..\")`"
+)]
+pub trait Form: ToolArg {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolArg + ArgsType> Form for T {}
 
 impl ToolContext {
     /// Asks as [`ask`](Self::ask) says.
@@ -145,7 +157,7 @@ impl ToolContext {
     /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over,
     /// `Failed` when `T` is another kind of type.
     // The future has no bound of its own: with one, the compiler reports a wrong type once more where it is awaited.
-    pub fn elicit<'a, T: ToolArg + 'a>(
+    pub fn elicit<'a, T: Form + 'a>(
         &'a self,
         message: impl Into<String>,
     ) -> Pin<Box<dyn Future<Output = Result<Option<T>, ToolError>> + Send + 'a>> {

@@ -1,4 +1,4 @@
-//! `gateway status`, `stop`, `logs` and `doctor`.
+//! `gateway status`, `open`, `stop`, `logs` and `doctor`.
 
 use super::log;
 use super::reach::{data_dir, reach_running, store_failed};
@@ -23,6 +23,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone)]
 pub(crate) enum OperateRequest {
     Status,
+    Open,
     Stop,
     Logs { lines: usize, follow: bool },
     Doctor,
@@ -31,6 +32,11 @@ pub(crate) enum OperateRequest {
 pub(super) fn commands() -> Vec<Command> {
     vec![
         Command::new("status").about("Shows whether a gateway runs, and how it is; exit code 1 if none runs"),
+        Command::new("open")
+            .about("Prints an address of the web console; it counts once, for a minute")
+            .long_about(
+                "Prints an address of the web console, with a code that counts once, for a minute. The page that opens it gets a token of its own, with the rights of the owner, for 30 days; `gateway token list` shows it, and `gateway token revoke` ends it.",
+            ),
         Command::new("stop").about("Stops the gateway: runs under way have time to end"),
         Command::new("logs")
             .about("Shows the last lines of the gateway's log")
@@ -55,6 +61,7 @@ pub(super) fn commands() -> Vec<Command> {
 
 pub(super) fn request(name: &str, matches: &mut ArgMatches) -> OperateRequest {
     match name {
+        "open" => OperateRequest::Open,
         "stop" => OperateRequest::Stop,
         "logs" => OperateRequest::Logs {
             lines: matches.remove_one::<u32>("lines").unwrap_or_default() as usize,
@@ -72,6 +79,7 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     match request {
         OperateRequest::Status => status(start, console),
+        OperateRequest::Open => open(start, console),
         OperateRequest::Stop => stop(start, console),
         OperateRequest::Logs { lines, follow } => logs(start, *lines, *follow, console),
         OperateRequest::Doctor => doctor(start, console),
@@ -96,6 +104,22 @@ fn status(start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
         return Ok(Exit::Success);
     }
     console.print(&shown(&status))?;
+    Ok(Exit::Success)
+}
+
+/// Prints an address of the web console.
+fn open(start: &Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let reached = reach_running(start)?;
+    let made = reached.post("/v1/console", &json!({}))?;
+    let path = made["path"].as_str().unwrap_or("/");
+    let address = format!("http://{}{path}", reached.client.address());
+    if start.format == Format::Json {
+        let answer = json!({ "address": address, "expiresInSeconds": made["expiresInSeconds"] });
+        print_json(&answer, console)?;
+        return Ok(Exit::Success);
+    }
+    console.note("open it within a minute; it counts once:");
+    console.print(&format!("{address}\n"))?;
     Ok(Exit::Success)
 }
 

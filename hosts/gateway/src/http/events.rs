@@ -44,10 +44,11 @@ async fn follow(
     mut query: Query,
 ) -> Result<Response, Problem> {
     let after = query.number("after", 0, i64::MAX)?;
-    let session = query.one("session")?;
+    let (session, watched) = (query.one("session")?, query.one("live")?);
     query.finish()?;
     let after = last_event_id(&headers)?.or(after);
-    let frames = frames(state, caller, session.as_deref(), after).await?;
+    let watched = watched.as_deref().or(session.as_deref());
+    let frames = frames_of(state, caller, session.as_deref(), watched, after).await?;
     let frames = frames.map(|frame| Ok::<_, Infallible>(frame.to_sse()));
     let mut response = Response::new(Body::from_stream(frames));
     let headers = response.headers_mut();
@@ -67,11 +68,25 @@ pub(super) async fn frames(
     session: Option<&str>,
     after: Option<i64>,
 ) -> Result<Frames, Problem> {
-    let session = match session {
-        Some(text) => Some(session_paths::find(&state, &caller, text).await?.key),
-        None => None,
-    };
-    let live = session.clone().map(|session| Live::new(state.sessions().clone(), session));
+    frames_of(state, caller, session, session, after).await
+}
+
+/// Returns the same, with the answer of another session as it is written.
+async fn frames_of(
+    state: HttpState,
+    caller: Caller,
+    session: Option<&str>,
+    watched: Option<&str>,
+    after: Option<i64>,
+) -> Result<Frames, Problem> {
+    let mut keys = [None, None];
+    for (key, text) in keys.iter_mut().zip([session, watched]) {
+        if let Some(text) = text {
+            *key = Some(session_paths::find(&state, &caller, text).await?.key);
+        }
+    }
+    let [session, watched] = keys;
+    let live = watched.map(|session| Live::new(state.sessions().clone(), session));
     let filter = EventFilter { session, person: caller.seen_by(), asks_of: caller.answers_for() };
     let following = Following::new(state, caller, filter, after, live);
     Ok(Box::pin(unfold(following, async |mut following| {

@@ -22,12 +22,15 @@ use crate::store::{Job, JobFilter, JobId, JobWork, NewJob};
 use fields::{Fields, unfit};
 use views::{JobView, RunView};
 
+/// The times that a preview shows.
+const PREVIEW: usize = 5;
 /// The runs of one page, if nothing else is asked for, and at most.
 const RUNS: (u32, u32) = (50, 200);
 
 pub(super) fn routes() -> Router<HttpState> {
     Router::new()
         .route("/v1/schedules", get(list).post(add))
+        .route("/v1/schedules/preview", post(preview))
         .route("/v1/schedules/{id}", get(show).patch(change).delete(remove))
         .route("/v1/schedules/{id}/run", post(run))
         .route("/v1/schedules/{id}/runs", get(runs))
@@ -48,6 +51,21 @@ async fn list(
     let jobs = state.store().jobs(filter).await?;
     let jobs: Vec<_> = jobs.into_iter().map(JobView::of).collect();
     Ok(Json(json!({ "jobs": jobs })))
+}
+
+/// Shows when a schedule would fire next, and stores nothing.
+async fn preview(
+    State(state): State<HttpState>,
+    _: Caller,
+    Body(fields): Body<Fields>,
+) -> Result<Json<Value>, Problem> {
+    let now = state.store().clock().now();
+    fields.check_is_schedule()?;
+    let schedule = fields.schedule(now)?;
+    let schedule =
+        schedule.ok_or_else(|| unfit("a schedule is missing: give `schedule`, `every` or `at`"))?;
+    let times = std::iter::successors(schedule.next_after(now), |time| schedule.next_after(*time));
+    Ok(Json(json!({ "times": times.take(PREVIEW).collect::<Vec<_>>() })))
 }
 
 async fn show(

@@ -9,6 +9,9 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use toolkit_agent::Transcripts;
 
+use toolkit_web::ConsolePages;
+
+use super::grants::{self, Grant};
 use super::rate::Rate;
 use crate::store::{Moment, Store, StoreError};
 use crate::{People, Sessions};
@@ -57,6 +60,7 @@ pub struct HttpState {
 }
 
 struct Inner {
+    console: ConsolePages<Grant>,
     sessions: Sessions,
     people: People,
     transcripts: Transcripts,
@@ -76,7 +80,8 @@ impl HttpState {
     ) -> Self {
         let started_at = sessions.store().clock().now();
         let about = RwLock::new(Arc::new(about));
-        let inner = Inner { sessions, people, transcripts, about, started_at, shutdown };
+        let console = grants::pages(people.clone());
+        let inner = Inner { console, sessions, people, transcripts, about, started_at, shutdown };
         Self {
             inner: Arc::new(inner),
             keep_alive: KEEP_ALIVE,
@@ -84,6 +89,11 @@ impl HttpState {
             max_sessions: MAX_SESSIONS,
             proxies: Arc::default(),
         }
+    }
+
+    /// The pages of the console.
+    pub(super) fn console(&self) -> &ConsolePages<Grant> {
+        &self.inner.console
     }
 
     /// Sets the time after which a stream without an event shows that it is alive, and ends if its token has expired; 15 seconds by default.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolkit::{CancellationToken, Toolkit};
@@ -41,6 +42,8 @@ pub struct ToolRoutes {
     pub clients: Clients,
     /// The counts of calls.
     pub measured: Measured,
+    /// The data directory of the history whose calls the owner sees.
+    pub history: Option<PathBuf>,
 }
 
 impl fmt::Debug for ToolRoutes {
@@ -51,8 +54,9 @@ impl fmt::Debug for ToolRoutes {
 
 /// Returns the routes of tools, for [`service_with`](super::service_with).
 pub fn tools(state: HttpState, parts: ToolRoutes) -> Router {
-    let ToolRoutes { toolkit, tools, hosts, origins, clients, measured } = parts;
-    let options = WebOptions::new().shutdown(state.shutdown().clone());
+    let ToolRoutes { toolkit, tools, hosts, origins, clients, measured, history } = parts;
+    let mut options = WebOptions::new().shutdown(state.shutdown().clone());
+    options.history = history;
     let web = Web::new(toolkit.clone(), options);
     let mcp = Mcp {
         toolkit,

@@ -16,7 +16,7 @@ mod periods;
 
 pub use accounts::{BudgetAccount, BudgetKind};
 pub(super) use accounts::{job_in_flight, job_of_message, job_of_run};
-pub use listed::{AccountBudget, BudgetFilter, BudgetUse, ExhaustedBudget};
+pub use listed::{AccountBudget, BudgetFilter, BudgetUse, DayUse, ExhaustedBudget};
 
 use std::sync::Arc;
 use std::time::Duration;

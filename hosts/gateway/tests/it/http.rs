@@ -4,6 +4,7 @@
 mod access;
 mod asks;
 mod budgets;
+mod console;
 mod conversations;
 mod isolation;
 mod refusals;

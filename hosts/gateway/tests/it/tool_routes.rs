@@ -344,3 +344,46 @@ async fn every_documented_path_is_described() {
     assert!(documented > 35, "{documented}");
     place.stop().await;
 }
+
+#[tokio::test]
+async fn the_owner_sees_the_last_calls_of_a_tool_and_the_configuration() {
+    let place = Place::new().await;
+    let ada = place.token(json!({ "name": "ada" })).await;
+    for number in 0..3 {
+        let (status, answer) =
+            place.post("/v1/tools/http_add/call", &ada, json!({ "a": number, "b": 1 })).await;
+        assert_eq!(status, 200, "{answer}");
+    }
+    assert_eq!(place.get("/v1/tools/http_add", &place.owner).await.1["hasCalls"], true);
+    let calls = in_time(async {
+        // A history is written beside the calls.
+        loop {
+            let (status, shown) = place.get("/v1/tools/http_add/calls", &place.owner).await;
+            assert_eq!(status, 200, "{shown}");
+            let calls = shown["calls"].as_array().unwrap().clone();
+            if calls.len() == 3 && calls.iter().all(|call| call["status"] == "ok") {
+                break calls;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert_eq!(calls[0]["arguments"], json!({ "a": 2, "b": 1 }), "the newest first");
+    assert_eq!(place.get("/v1/tools/http_change/calls", &place.owner).await.1, json!({ "calls": [] }));
+    // Calls of others may be theirs alone.
+    assert_eq!(place.get("/v1/tools/http_add", &ada).await.1["hasCalls"], Value::Null);
+    assert_eq!(place.get("/v1/tools/http_add/calls", &ada).await.0, 404);
+    assert_eq!(place.get("/v1/tools/none/calls", &place.owner).await.0, 404);
+
+    assert_eq!(place.get("/v1/configuration", &ada).await.0, 403);
+    let (status, shown) = place.get("/v1/configuration", &place.owner).await;
+    assert_eq!(status, 200, "{shown}");
+    let values = shown["values"].as_array().unwrap();
+    let address = values.iter().find(|value| value["pointer"] == "/gateway/address").unwrap();
+    assert_eq!((&address["value"], &address["source"]), (&json!("127.0.0.1:0"), &json!("flag")));
+    assert!(shown["permissions"][0]["everybody"].to_string().contains("client"), "{shown}");
+    assert!(shown["diagnostics"].is_array(), "{shown}");
+    // Neither as a value, nor in the text of the option that gave it.
+    assert!(shown.to_string().contains("/models/local/model"), "{shown}");
+    assert!(!shown.to_string().contains("sk-of-the-test"), "{shown}");
+}

@@ -149,7 +149,7 @@ async fn start_at(
         .set("gateway.proxies=['127.0.0.1']")
         .set("tools.deny=['client:owner.denied']")
         .set(format!(
-            "models={{ local: {{ baseUrl: '{}', model: 'm', contextTokens: 1000000 }} }}",
+            "models={{ local: {{ baseUrl: '{}', model: 'm', apiKey: 'sk-of-the-test', contextTokens: 1000000 }} }}",
             model.url
         ));
     // Tools of other tests need what is not here.

@@ -1,5 +1,6 @@
 //! The files of the console: they are in the program, and each start serves them under a name of their content.
 
+use super::smaller::{self, ShortNames};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -16,6 +17,8 @@ pub(super) struct Assets {
     /// The directory of the modules, which differs when any of them does.
     pub(super) version: String,
     pub(super) page: String,
+    /// The page of a gateway.
+    pub(super) page_of_gateway: String,
     files: Vec<Asset>,
 }
 
@@ -27,21 +30,39 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = &files![
     "api.js",
     "app.js",
+    "channels.js",
+    "chat.js",
+    "configuration.js",
     "fields.js",
     "form.js",
     "icon.svg",
     "json.js",
     "list.js",
+    "live.js",
+    "log.js",
     "main.js",
+    "nodes.js",
+    "outbox.js",
+    "page.js",
+    "pages.js",
+    "people.js",
     "questions.js",
+    "questions_page.js",
     "render.js",
     "result.js",
+    "schedules.js",
     "schema.js",
+    "sessions.js",
     "snippets.js",
     "style.css",
     "text.js",
     "tool.js",
+    "tools.js",
+    "usage.js",
 ];
+
+/// How the names of modules end.
+const MODULE: &str = ".js";
 
 const PAGE: &str = include_str!("../../console/index.html");
 
@@ -49,7 +70,9 @@ pub(super) static ASSETS: LazyLock<Assets> = LazyLock::new(Assets::new);
 
 impl Assets {
     fn new() -> Self {
-        let files: Vec<Asset> = FILES.iter().map(|&(name, text)| asset(name, text)).collect();
+        let modules = FILES.iter().filter(|(name, _)| name.ends_with(MODULE)).map(|&(_, text)| text);
+        let names = ShortNames::of(modules);
+        let files: Vec<Asset> = FILES.iter().map(|&(name, text)| asset(name, text, &names)).collect();
         let mut digest = Sha256::new();
         for file in &files {
             digest.update(file.name);
@@ -62,7 +85,8 @@ impl Assets {
         for name in ["icon.svg", "style.css", "main.js"] {
             page = page.replace(&format!("\"{name}\""), &format!("\"/console/{version}/{name}\""));
         }
-        Self { version, page, files }
+        let page_of_gateway = page.replace("<div id=\"app\">", "<div id=\"app\" data-host=\"gateway\">");
+        Self { version, page, page_of_gateway, files }
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Asset> {
@@ -70,44 +94,18 @@ impl Assets {
     }
 }
 
-fn asset(name: &'static str, text: &'static str) -> Asset {
+fn asset(name: &'static str, text: &'static str, names: &ShortNames) -> Asset {
     let (kind, content) = match name.rsplit_once('.') {
-        Some((_, "js")) => ("text/javascript; charset=utf-8", without_comments(text)),
-        Some((_, "css")) => ("text/css; charset=utf-8", text.into()),
+        Some((_, "js")) => ("text/javascript; charset=utf-8", smaller::script(text, names).into()),
+        Some((_, "css")) => ("text/css; charset=utf-8", smaller::style(text).into()),
         _ => ("image/svg+xml", text.into()),
     };
     Asset { name, kind, content }
 }
 
-/// Leaves out comments that have lines of their own: they are a third of the modules, and their types are for the check of the sources alone.
-fn without_comments(text: &str) -> Cow<'static, str> {
-    let mut content = String::with_capacity(text.len());
-    let mut is_in_comment = false;
-    for line in text.lines() {
-        let line = line.trim_start();
-        let begins = line.starts_with("/**") && (line.ends_with("*/") || !line.contains("*/"));
-        if is_in_comment || begins {
-            is_in_comment = !line.ends_with("*/");
-        } else if !line.starts_with("//") && !line.is_empty() {
-            content.push_str(line);
-            content.push('\n');
-        }
-    }
-    content.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn comments_of_their_own_lines_are_left_out_alone() {
-        let text = "/** One. */\n/**\n * Several,\n * lines.\n */\nconst a = /** @type {any} */ (b); // c\n  // none\n  /** @type {any} */ (d);\n\n  e(`x`);\n";
-        assert_eq!(
-            without_comments(text),
-            "const a = /** @type {any} */ (b); // c\n/** @type {any} */ (d);\ne(`x`);\n"
-        );
-    }
 
     #[test]
     fn all_files_of_the_console_are_served_within_their_limit() {

@@ -161,3 +161,29 @@ async fn the_page_loads_its_own_files_alone_and_they_are_kept() {
     let other = Request::builder().uri("/").header("host", "example.org").body(Full::default()).unwrap();
     assert_eq!(running.send(other).await.0, 421);
 }
+
+/// The types in the comments of the modules hold.
+#[test]
+#[ignore = "needs the TypeScript compiler: cargo xtask test"]
+fn the_types_of_the_modules_hold() {
+    let console = concat!(env!("CARGO_MANIFEST_DIR"), "/console");
+    let tools = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools");
+    let modules = std::fs::read_dir(console).unwrap().map(|file| file.unwrap().path());
+    let modules: Vec<_> = modules.filter(|path| path.extension().is_some_and(|kind| kind == "js")).collect();
+    assert!(modules.len() > 20, "{modules:?}");
+    let mut check = std::process::Command::new(tools.join("python/bin/node"));
+    check.arg(tools.join("node_modules/typescript/bin/tsc")).current_dir(console);
+    check.args([
+        "--noEmit",
+        "--allowJs",
+        "--checkJs",
+        "--strict",
+        "--target",
+        "es2023",
+        "--module",
+        "esnext",
+    ]);
+    check.args(["--moduleResolution", "bundler", "--lib", "es2023,dom,dom.iterable,dom.asynciterable"]);
+    let output = check.arg("types.d.ts").args(modules).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -239,6 +239,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .problems(&["409"]),
     post("/v1/schedules", "addJob", "Adds a job.", ("201", Answer::Object(&["id"])))
         .problems(&["408", "409", "413", "415", "422"]),
+    post(
+        "/v1/schedules/preview",
+        "previewSchedule",
+        "Shows the next five times of a schedule, and stores nothing.",
+        ("200", Answer::Object(&["times"])),
+    )
+    .problems(&["408", "413", "415", "422"]),
     get("/v1/schedules/{id}", "getJob", "Returns a job.", Answer::Object(&["id"])),
     operation(
         "patch",
@@ -258,11 +265,45 @@ pub(super) const OPERATIONS: &[Operation] = &[
         LIMIT,
         parameter("after", text, "The `next` of the page before."),
     ]),
+    get("/v1/usage", "listUsage", "Lists the use of an account by days.", Answer::List("days")).parameters(
+        &[
+            parameter("kind", budget_kind, "The kind of account."),
+            parameter("name", text, "The name of the account."),
+            parameter("days", count, "How many days."),
+        ],
+    ),
     get("/v1/outbox", "listDeliveries", "Lists deliveries.", Answer::List("deliveries")).parameters(&[
         parameter("state", text, "The state."),
         LIMIT,
         parameter("before", count, "The `id` of a delivery: those before it."),
     ]),
+    post(
+        "/v1/outbox/{id}/resend",
+        "resendDelivery",
+        "Sends a delivery once more that is unknown.",
+        ("202", Answer::Object(&["id", "state"])),
+    )
+    .problems(&["408", "409", "413", "422"]),
+    get(
+        "/v1/configuration",
+        "getConfiguration",
+        "Shows the configuration as it was loaded, without secrets.",
+        Answer::Object(&["sources", "values", "permissions", "restrictions", "diagnostics"]),
+    ),
+    post(
+        "/v1/console",
+        "openConsole",
+        "Makes a code with which a page gets a token of its own.",
+        ("201", Answer::Object(&["code", "path", "expiresInSeconds"])),
+    )
+    .problems(&["408", "413", "500"]),
+    get(
+        "/v1/tools/{name}/calls",
+        "listLastCalls",
+        "Lists the last calls of a tool that the history has.",
+        Answer::List("calls"),
+    )
+    .problems(&["500"]),
     get("/v1/calls", "listCalls", "Lists calls of clients whose results come later.", Answer::List("calls")),
     delete("/v1/calls/{id}", "cancelCall", "Cancels such a call.", ("200", Answer::Object(&["cancelled"]))),
     get("/v1/uploads", "listUploads", "Lists uploaded files.", Answer::List("uploads"))

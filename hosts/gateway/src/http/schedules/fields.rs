@@ -95,6 +95,23 @@ impl Fields {
         read.map(Some).map_err(|reason| unfit(&reason))
     }
 
+    /// Refuses fields other than those of a schedule.
+    pub(super) fn check_is_schedule(&self) -> Result<(), Problem> {
+        let has_others = self.prompt.is_some()
+            || self.tool.is_some()
+            || self.arguments.is_some()
+            || self.session_key.is_some()
+            || self.agent.is_some()
+            || self.model.is_given()
+            || self.timeout_seconds.is_given()
+            || self.missed.is_some()
+            || self.enabled.is_some();
+        if has_others {
+            return Err(unfit("a preview takes `schedule`, `every` or `at`, and `timezone`, alone"));
+        }
+        Ok(())
+    }
+
     /// The work, if one is given.
     pub(super) fn work(&self) -> Result<Option<JobWork>, Problem> {
         match (&self.prompt, &self.tool) {

@@ -1,5 +1,8 @@
 //! The use of accounts, as it is shown. Reading changes nothing.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 use toolkit_models::{BudgetExceeded, Measure, TotalUsage};
@@ -66,6 +69,21 @@ pub struct BudgetUse {
     pub limits: UsageLimits,
 }
 
+/// The use of an account in a day.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DayUse {
+    /// The day, such as `2026-11-30`.
+    pub period: String,
+    /// Runs that have begun.
+    pub runs: u32,
+    /// Requests that have ended.
+    pub requests: u32,
+    /// Tokens that are used.
+    pub tokens: u64,
+    /// The cost, of requests with a price.
+    pub cost: f64,
+}
+
 /// A budget that is used up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -103,6 +121,46 @@ impl Store {
                 Ok(AccountBudget { account, day, month })
             };
             accounts.into_iter().map(of_account).collect()
+        })
+        .await
+    }
+
+    /// Returns what an account used in each of the last days, today included, the oldest first. `None` for an account that the person does
+    /// not see.
+    pub async fn usage_by_day(
+        &self,
+        account: BudgetAccount,
+        seen_by: Option<String>,
+        days: u32,
+    ) -> Result<Option<Vec<DayUse>>, StoreError> {
+        let (budgets, now) = (self.budgets(), self.clock().now());
+        self.read(move |connection| {
+            let reading = connection.unchecked_transaction()?;
+            if seen_by.is_some() {
+                let sql = format!(
+                    "WITH RECURSIVE {} SELECT EXISTS (SELECT 1 FROM (SELECT ?2 AS kind, ?3 AS name) WHERE {SEEN})",
+                    visible("?1")
+                );
+                let values = params![seen_by, account.kind, account.name];
+                if !reading.prepare_cached(&sql)?.query_row(values, |row| row.get::<_, bool>(0))? {
+                    return Ok(None);
+                }
+            }
+            let mut found = VecDeque::new();
+            let mut time = now;
+            for _ in 0..days {
+                let Some((period, begin, _)) = budgets.timezone.day_of(time) else { break };
+                let used = used(&reading, &account, &period)?;
+                found.push_front(DayUse {
+                    period,
+                    runs: used.runs,
+                    requests: used.requests,
+                    tokens: used.counted_tokens(),
+                    cost: used.counted_cost().unwrap_or(0.0),
+                });
+                time = begin.before(Duration::from_millis(1));
+            }
+            Ok(Some(found.into()))
         })
         .await
     }

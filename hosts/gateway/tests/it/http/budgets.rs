@@ -117,3 +117,38 @@ async fn a_budget_that_is_used_up_is_in_the_status_until_its_period_ends() {
     gateway.clock.set(toolkit_gateway::Moment(1_800_057_600_000));
     assert_eq!(exhausted(&gateway.owner).await, json!([]));
 }
+
+#[tokio::test]
+async fn the_use_of_days_is_shown_for_an_account_that_one_sees() {
+    const DAY: i64 = 24 * 3_600_000;
+    let gateway = Gateway::start().await;
+    let (ada, bob) = (gateway.person("ada").await, gateway.person("bob").await);
+    let session = SessionKey::person("main", "ada").unwrap();
+    let message = NewMessage::new("test", "1", session.clone(), json!({ "text": "plain" }));
+    gateway.sessions.send(message.with_person("ada")).await.unwrap();
+    gateway.used("first", &session, 100).await;
+    gateway.clock.set(toolkit_gateway::Moment(START.0 + 2 * DAY));
+    gateway.used("second", &session, 30).await;
+
+    let seen = gateway.get("/v1/usage?days=3", &gateway.owner).await;
+    let days: Vec<_> = seen["days"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|day| (day["period"].clone(), day["tokens"].clone()))
+        .collect();
+    let of = |day: &str, tokens: u64| (json!(day), json!(tokens));
+    assert_eq!(days, [of("2027-01-15", 100), of("2027-01-16", 0), of("2027-01-17", 30)]);
+    assert_eq!(gateway.get("/v1/usage", &gateway.owner).await["days"].as_array().unwrap().len(), 30);
+    // Their own account, without a name.
+    assert_eq!(gateway.get("/v1/usage?days=1", &ada).await["days"][0]["tokens"], 30);
+    assert_eq!(gateway.get("/v1/usage?days=1", &bob).await["days"][0]["tokens"], 0);
+    let of_session = format!("/v1/usage?kind=session&name={session}&days=1");
+    assert_eq!(gateway.get(&of_session, &ada).await["days"][0]["tokens"], 30);
+    for hidden in [&of_session, "/v1/usage?kind=everything", "/v1/usage?kind=person&name=ada"] {
+        assert_eq!(gateway.call("GET", hidden, &bob, None).await.0, 404, "{hidden}");
+    }
+    for wrong in ["/v1/usage?days=63", "/v1/usage?days=0", "/v1/usage?kind=agent", "/v1/usage?kind=other"] {
+        assert_eq!(gateway.call("GET", wrong, &gateway.owner, None).await.0, 400, "{wrong}");
+    }
+}

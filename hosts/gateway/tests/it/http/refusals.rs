@@ -31,7 +31,7 @@ async fn every_bad_request_is_answered_with_what_is_wrong() {
     let huge = "x".repeat(5 << 20);
     let text = |text: &str| json!({ "text": text }).to_string();
     for (method, path, kind, body, status, detail) in [
-        ("GET", "/", "", String::new(), 404, "nothing at this path"),
+        ("GET", "/page", "", String::new(), 404, "nothing at this path"),
         ("GET", "/v1/session", "", String::new(), 404, "nothing at this path"),
         ("DELETE", "/v1/sessions", "", String::new(), 405, "does not take this method"),
         ("PUT", messages, "json", text("a"), 405, "does not take this method"),
@@ -185,8 +185,18 @@ async fn a_request_for_another_host_or_from_another_page_is_refused() {
 }
 
 /// Paths of a whole gateway, which `tool_routes` has.
-const WHOLE: [&str; 9] =
-    ["tools", "results", "keyed-calls", "openapi.json", "uploads", "calls", "metrics", "mcp", "channels"];
+const WHOLE: [&str; 10] = [
+    "tools",
+    "results",
+    "keyed-calls",
+    "openapi.json",
+    "uploads",
+    "calls",
+    "metrics",
+    "mcp",
+    "channels",
+    "configuration",
+];
 
 #[tokio::test]
 async fn every_documented_path_is_served() {
@@ -222,6 +232,9 @@ async fn every_documented_path_is_served() {
         let expected: u16 = match (method, path.rsplit('/').next().unwrap_or_default()) {
             (_, "block" | "unblock" | "run" | "runs") | ("GET" | "DELETE", "nobody") => 404,
             (_, "stop") => 202,
+            (_, "console") => 201,
+            // It has arrived.
+            (_, "resend") => 409,
             ("POST" | "PATCH", last) if last != "cancel" => 415,
             _ => 200,
         };

@@ -340,8 +340,11 @@ export class Chat {
   _live() {
     const there = new Set(this.messages.flatMap((message) => message.toolCalls ?? []).map((call) => call.id));
     const steps = [...this.steps.values()].filter((step) => !there.has(step.id));
-    if (this.text === "" && steps.length === 0) return [];
-    return [h("div.message.answer.live", { key: "live", "aria-busy": "true" }, this.text === "" ? "" : markdown(this.text),
+    const last = this.messages.at(-1);
+    // The transcript has it before the run is over.
+    const text = last?.kind === "answer" && last.text.includes(this.text.trim()) ? "" : this.text;
+    if (text === "" && steps.length === 0) return [];
+    return [h("div.message.answer.live", { key: "live", "aria-busy": "true" }, text === "" ? "" : markdown(text),
       steps.map((step) => h("details.call", { key: `step ${step.id}`, open: step.status === "running" },
         h("summary", null, code(step.toolCall?.name ?? step.title), " ", badge(step.status, step.status === "failed" ? "deny" : step.status === "completed" ? "allow" : "ask")),
         h("pre.code", { tabindex: "0" }, visible(pretty(step.toolCall?.arguments ?? null))),

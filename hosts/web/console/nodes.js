@@ -23,20 +23,20 @@ export class NodesPage extends LoadedPage {
   _media = new Media();
 
   async _load() {
-    // Who does not have the tool has no use for the actions.
-    const tool = this.api.get("/v1/tools/nodes").catch(() => null);
-    return Object.assign({}, await this.api.get("/v1/nodes"), await this.api.get("/v1/people"), await tool);
+    return Object.assign({}, ...await Promise.all(["nodes", "people", "tools?q=nodes"].map((path) => this.api.get(`/v1/${path}`))));
   }
 
-  /** @param {{ nodes: any[], people: any[], verdict?: any }} data */
-  _content({ nodes, people, verdict = { decision: "deny" } }) {
+  /** @param {{ nodes: any[], people: any[], tools: any[] }} data */
+  _content({ nodes, people, tools }) {
+    // Who does not have the tool has no use for the actions.
+    const mayAct = tools.some(({ name, verdict }) => name === "nodes" && verdict.decision !== "deny");
     return [
       this.app.isOwner && this._approval(people),
       nodes.length > 0 || "There are no nodes.",
       nodes.map(({ id, name, platform, person, fingerprint, connected, state: at, actions, changedAt }) => h("article.card", { key: id },
         h("h3.row", null, text(name), code(id), state(connected ? "connected" : at)),
         h("p.note", null, text(platform), " · ", text(person), " · ", time(changedAt), " · ", code(fingerprint)),
-        h("div.row", null, verdict.decision !== "deny" && actions.map((/** @type {string} */ action) => (action === "screenshot" ? button("Screenshot", () => this._look(id))
+        h("div.row", null, mayAct && actions.map((/** @type {string} */ action) => (action === "screenshot" ? button("Screenshot", () => this._look(id))
           : h("a.button", { href: `#/tools/nodes?arguments=${encodeURIComponent(JSON.stringify({ action, nodeId: id }))}` }, text(action)))),
         at !== "revoked" && this._does("Revoke", `/v1/nodes/${encodeURIComponent(id)}`, null, `Revoke ${name}? It has to pair anew.`)),
         this._seen === id && (this._picture ? show(this._picture, VIEWS[0], this._media) : h("p.note", { role: "status" }, "Waiting for the picture, and perhaps for an answer in ", h("a", { href: "#/questions" }, "Questions"), "."))))
@@ -49,7 +49,9 @@ export class NodesPage extends LoadedPage {
     this._media.free();
     [this._seen, this._picture] = [nodeId, null];
     this.update();
-    this._picture = await this.api.post("/v1/tools/nodes/call", { action: "screenshot", nodeId }).catch((error) => ({ isError: true, error }));
+    const result = await this.api.post("/v1/tools/nodes/call", { action: "screenshot", nodeId }).catch((error) => ({ isError: true, error }));
+    // The words around the picture are for models.
+    this._picture = { ...result, content: result.content?.filter((/** @type {any} */ { type }) => type === "image") };
     this.update();
   }
 
@@ -62,6 +64,6 @@ export class NodesPage extends LoadedPage {
     return this._form(`${text(name)} (${text(platform)})`, sought, [["person", "For", { options: people.map((each) => [each.name, text(each.name)]) }]], "Approve", async () => {
       await this.api.post("/v1/nodes/approve", { code: shown, fingerprint, person });
       this._found = null;
-    }, h("p", null, "Compare both with what the device shows. This device: ", code(fingerprint), " The gateway: ", code(found.gateway.fingerprint)), button("Cancel", () => { this._found = null; this.update(); }));
+    }, ["Compare both with what the device shows.", h("p", null, "this device: ", code(fingerprint)), h("p", null, "the gateway: ", code(found.gateway.fingerprint))], button("Cancel", () => { this._found = null; this.update(); }));
   }
 }

@@ -4,7 +4,7 @@
  * @module page
  */
 
-import { h } from "./render.js";
+import { h, render } from "./render.js";
 import { short, visible } from "./text.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -298,20 +298,8 @@ export function rows(label, heads, rows, none = "There are none.") {
  */
 export function confirmed(question, action) {
   const dialog = document.createElement("dialog");
-  const text = document.createElement("p");
-  text.textContent = question;
-  const buttons = document.createElement("div");
-  buttons.className = "row";
-  for (const [value, label, kind] of [["no", "Cancel", ""], ["yes", action, "danger"]]) {
-    const each = document.createElement("button");
-    each.type = "button";
-    each.textContent = label;
-    each.className = kind;
-    each.addEventListener("click", () => dialog.close(value));
-    buttons.append(each);
-  }
-  dialog.setAttribute("aria-label", action);
-  dialog.append(text, buttons);
+  dialog.ariaLabel = action;
+  render(dialog, [h("p", null, question), h("div.row", null, button("Cancel", () => dialog.close()), button(action, () => dialog.close("yes"), { class: "danger" }))]);
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {

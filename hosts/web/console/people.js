@@ -7,8 +7,6 @@
 import { h } from "./render.js";
 import { LoadedPage, button, code, state, table, text, time } from "./page.js";
 
-const ROLES = { options: ["user", "approver", "owner"] };
-
 /** The people; for others than the owner, themselves. */
 export class PeoplePage extends LoadedPage {
   title = "People";
@@ -34,12 +32,12 @@ export class PeoplePage extends LoadedPage {
     const names = people.map(({ name }) => [name, text(name)]);
     return [
       table("People", ["Name", "Role", "Agent", "Since", "Identities", ""], people, ({ name, role, agent, createdAt, blockedAt, identities }) => {
-        const at = `/v1/people/${encodeURIComponent(name)}`;
+        const does = blockedAt ? "Unblock" : "Block";
         return [
           name, [code(name), " ", blockedAt && state("blocked")], role, code(agent), time(createdAt),
           identities.map((/** @type {any} */ { channel, sender, name: called }) => h("div.row", null, code(`${channel}:${sender}`), text(called),
             isOwner && this._does("Unlink", `/v1/identities/${[channel, sender].map(encodeURIComponent).join("/")}`, null, `${channel}:${sender} will be unknown. Unlink?`))),
-          isOwner && role !== "owner" && (blockedAt ? this._does("Unblock", `${at}/unblock`, {}, `Let ${name} in again?`) : this._does("Block", `${at}/block`, {}, `Block ${name}, and end what they began?`)),
+          isOwner && role !== "owner" && this._does(does, `/v1/people/${encodeURIComponent(name)}/${does.toLowerCase()}`, {}, `${does} ${name}? Who is blocked is not heard, and what they began ends.`),
         ];
       }),
       isOwner && [
@@ -64,7 +62,7 @@ export class PeoplePage extends LoadedPage {
           name, code(name), code(person), role, time(createdAt), time(expiresAt), name !== "owner" && this._does("Revoke", `/v1/tokens/${encodeURIComponent(name)}`, null, `Revoke the token ${name}?`),
         ]),
         this._form("A new token", token, [
-          ["name", "Name"], ["person", "Person", { options: [["", "of the same name"], ...names] }], ["role", "Role", ROLES],
+          ["name", "Name"], ["person", "Person", { options: [["", "of the same name"], ...names] }], ["role", "Role", { options: ["user", "approver", "owner"] }],
           ["term", "Expires after", { options: [["3600", "an hour"], ["86400", "a day"], ["2592000", "30 days"], ["", "never"]] }],
         ], "Add", async () => {
           const { name, person, role, term } = token;

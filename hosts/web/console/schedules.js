@@ -89,10 +89,10 @@ export class SchedulesPage extends LoadedPage {
   _edited(of) {
     const { times, message } = this._next;
     return this._form(of.id ? `Job ${of.id}` : "A new job", of, [
-      ["when", "Runs", { options: [["schedule", "by a cron expression"], ["every", "again and again"], ["at", "once"]] }],
+      ["when", "Runs", { options: [["schedule", "by cron"], ["every", "at intervals"], ["at", "once"]] }],
       { schedule: ["schedule", "Cron expression"], every: ["every", "Interval, such as 1h30m"], at: ["at", "Time", { type: "datetime-local", step: 1 }] }[String(of.when)],
       of.when !== "every" && ["timezone", "Time zone", { list: "zones" }],
-      ["work", "Does", { options: [["prompt", "prompt the agent"], ["tool", "call a tool"]] }],
+      ["work", "Work", { options: ["prompt", "tool"] }],
       of.work === "tool" && ["tool", "Tool"], of.work === "tool" ? ["arguments", "Arguments as JSON", { tag: "textarea" }] : ["prompt", "Prompt", { tag: "textarea" }],
       ["model", "Model, if another"], ["timeout", "Time-out in seconds", { type: "number" }], ["missed", "Missed times", { options: ["once", "skip", "all"] }], !of.id && ["session", "Session, if another"],
     ], "Save", async () => {

@@ -20,13 +20,13 @@ export class UsagePage extends LoadedPage {
   _kinds = /^(?:run|fire|budget)\./;
   kind = "";
   _measure = "tokens";
-  /** The account over time: at first that of everything, or of the person. */
-  _account = "";
+  /** The account over time: at first that of everything, or of the person. @type {{ [name: string]: string }} */
+  _account = {};
 
   async _load() {
     const after = this._places.at(-1);
     const query = new URLSearchParams({ limit: "20", ...(this.kind && { kind: this.kind }), ...(after && { after }) });
-    return Object.assign({}, ...await Promise.all([`budgets?${query}`, `usage?${this._account}`].map((path) => this.api.get(`/v1/${path}`))));
+    return Object.assign({}, ...await Promise.all([`budgets?${query}`, `usage?${new URLSearchParams(this._account)}`].map((path) => this.api.get(`/v1/${path}`))));
   }
 
   _typed() {
@@ -37,13 +37,13 @@ export class UsagePage extends LoadedPage {
   /** @param {{ budgets: any[], days: any[], next?: string, timezone: string }} data */
   _content({ budgets, days, next, timezone }) {
     return [
-      h("section.card", null, h("h3", null, text([...new URLSearchParams(this._account).values()].join(" ") || "All"), ` by day (${timezone})`),
+      h("section.card", null, h("h3", null, text(Object.values(this._account).join(" ") || "All"), ` by day (${timezone})`),
         h("div.row", { role: "radiogroup", "aria-label": "Measure" }, MEASURES.map(([value]) => h("label", null, h("input", { type: "radio", name: "measure", checked: this._measure === value, onchange: () => { this._measure = value; this.update(); } }), value))),
         chart(days, this._measure),
         h("details", null, h("summary", null, "As a table"), table("Use by day", ["Day", "Runs", "Requests", "Tokens", "Cost"], days, ({ period, runs, requests, tokens, cost }) => [period, period, ...[runs, requests, tokens, cost].map(count)]))),
       this._control(this, "kind", "Accounts", { options: [["", "all"], "everything", "agent", "session", "job", "person"] }),
       table("Accounts", ["Account", "Day", "Month", ""], budgets, ({ kind, name, day, month }) => [
-        `${kind} ${name}`, text(`${kind} ${name}`), used(day), used(month), button("By day", () => { this._account = `${new URLSearchParams({ kind, name })}`; void this._reload(); }),
+        `${kind} ${name}`, text(`${kind} ${name}`), used(day), used(month), button("By day", () => { this._account = { kind, name }; void this._reload(); }),
       ]),
       this._pager(next),
     ];
@@ -68,6 +68,9 @@ function chart(days, measure) {
       const height = HEIGHT * day[measure] / most;
       return h("rect", { x: `${100 * index / days.length}%`, width: `${80 / days.length}%`, y: 20 + HEIGHT - height, height }, h("title", null, `${dated(index)}: ${count(day[measure])}`));
     }),
-    [1, 0.5, 0].map((part) => h("text", { y: 16 + HEIGHT * (1 - part) }, (part * most).toLocaleString(undefined, { notation: "compact" }))),
+    [1, 0.5, 0].map((part) => {
+      const y = 20 + HEIGHT * (1 - part);
+      return [h("line", { x2: "100%", y1: y, y2: y }), h("text", { y: y - 4 }, (part * most).toLocaleString(undefined, { notation: "compact" }))];
+    }),
     [["start", 0], ["middle", last >> 1], ["end", last]].map(([anchor, index]) => h("text", { "text-anchor": anchor, x: `${100 * Number(index) / last}%`, y: HEIGHT + 36 }, dated(Number(index)))));
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod channels;
+mod console;
 #[cfg(target_os = "linux")]
 mod faults;
 mod jobs;

@@ -20,7 +20,8 @@ async function answer(request, response) {
   const text = typeof last.content === "string" ? last.content : last.content.map((part) => part.text ?? "").join("");
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta, reason = null) => response.write(`data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`);
-  const asked = last.role === "user" ? /(call|say) (\S+)(?: (.*))?/s.exec(text) : null;
+  // A message without an answer stands before the next one in the same text: the last one counts.
+  const asked = last.role === "user" ? /^.*\b(call|say) (\S+)(?: (.*))?$/s.exec(text) : null;
   if (asked?.[1] === "call") {
     send({ role: "assistant", tool_calls: [{ index: 0, id: `call-${messages.length}`, type: "function", function: { name: asked[2], arguments: asked[3] } }] });
     send({}, "tool_calls");

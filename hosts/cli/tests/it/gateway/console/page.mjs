@@ -93,7 +93,8 @@ async function say(text) {
 
 /** An answer is seen as it is written; a message that waits is taken back, and a run is cancelled. */
 async function streaming() {
-  await say("say 300");
+  // It would go on for half an hour.
+  await say("say 100000");
   const seen = () => page.locator(".message.live").innerText();
   await until(page, "the answer is being written", () => document.querySelector(".message.live")?.textContent?.includes("word3"));
   const first = await seen();
@@ -154,6 +155,7 @@ async function schedules() {
 
 /** An unknown sender is let in, and a token is made, for a person who sees only their own. */
 async function people() {
+  while ((await told("gateway", "pair", "list")).pairings.length === 0) await page.waitForTimeout(100);
   await go(page, "#/people", "People");
   await until(page, "the sender is there", () => document.querySelector("main")?.textContent?.includes("telegram:234567"));
   assert.ok((await page.locator("main").innerText()).includes("<b>Ada</b>"), "a name is text");

@@ -27,7 +27,7 @@ export class App {
     this.api = new Api(() => localStorage.getItem(TOKEN), () => this._forgetToken());
     /** @type {string | null} */
     this.problem = null;
-    this.typedToken = "";
+    this._typedToken = "";
     /** What the gateway says of itself and of the person. @type {any} */
     this.status = null;
     /** The questions that wait. @type {any[]} */
@@ -39,7 +39,7 @@ export class App {
     /** @type {Live | null} */
     this.live = null;
     /** True while the stream of events is cut. */
-    this.isLost = false;
+    this._isLost = false;
     /** The session of which pieces come as they are written. @type {string | null} */
     this.watched = null;
     this._path = "";
@@ -115,7 +115,7 @@ export class App {
   _forgetPages() {
     this.live?.end();
     this.live = null;
-    this.isLost = false;
+    this._isLost = false;
     this.watched = null;
     this.status = null;
     this.asks = [];
@@ -159,9 +159,9 @@ export class App {
     this.live?.end();
     const path = this.watched === null ? "/v1/events" : `/v1/events?live=${encodeURIComponent(this.watched)}`;
     this.live = new Live(this.api, path, last, (event) => this._hear(event), (state) => {
-      const wasLost = this.isLost;
-      this.isLost = state === "lost";
-      if (wasLost !== this.isLost) this.update();
+      const wasLost = this._isLost;
+      this._isLost = state === "lost";
+      if (wasLost !== this._isLost) this.update();
     });
   }
 
@@ -229,7 +229,7 @@ export class App {
         h("nav", { "aria-label": "Pages" }, links.map(({ path, label }) => h("a", {
           key: path, href: `#/${path}`, "aria-current": path === this._path ? "page" : undefined,
         }, label, path === "questions" && this.asks.length > 0 ? h("span.badge.ask", null, String(this.asks.length)) : null)))),
-      this.isLost ? h("p.lost", { key: "lost", role: "status" }, "Disconnected. What is shown may be old; it goes on by itself.") : "",
+      this._isLost ? h("p.lost", { key: "lost", role: "status" }, "Disconnected. What is shown may be old; it goes on by itself.") : "",
       h("main", { key: "main", id: "main", tabindex: "-1" },
         this.problem === null ? null : h("p.problem", { role: "alert" }, visible(this.problem)),
         isIn ? h("div", { key: `page ${this._path}` }, this.page?.show() ?? h("p.note", { role: "status" }, "Loading…")) : this._enter()),
@@ -240,14 +240,14 @@ export class App {
   _enter() {
     const enter = (/** @type {Event} */ event) => {
       event.preventDefault();
-      localStorage.setItem(TOKEN, this.typedToken.trim());
-      this.typedToken = "";
+      localStorage.setItem(TOKEN, this._typedToken.trim());
+      this._typedToken = "";
       void this._load().then(() => this._route(true));
     };
     return h("form.enter", { key: "enter", onsubmit: enter }, h("h2", { tabindex: "-1" }, "Enter"),
       h("p", null, "Open the address that ", h("code", null, "toolkit console"), " prints, or enter a token of this server."),
       h("label", { for: "token" }, "Token"),
-      h("input", { id: "token", type: "password", autocomplete: "off", value: this.typedToken, oninput: (/** @type {any} */ event) => { this.typedToken = event.target.value; } }),
+      h("input", { id: "token", type: "password", autocomplete: "off", value: this._typedToken, oninput: (/** @type {any} */ event) => { this._typedToken = event.target.value; } }),
       h("button.primary", { type: "submit" }, "Enter"));
   }
 }

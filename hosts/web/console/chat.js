@@ -33,25 +33,25 @@ export class Chat {
     /** @type {any} */
     this.session = null;
     /** @type {any[]} */
-    this.children = [];
+    this._children = [];
     /** A window of the transcript, in order. @type {any[]} */
-    this.messages = [];
-    this.hasOlder = false;
+    this._messages = [];
+    this._hasOlder = false;
     /** True if newer messages are not in the window. */
-    this.hasNewer = false;
-    this.typed = "";
+    this._hasNewer = false;
+    this._typed = "";
     /** The label as typed, once it is. @type {string | null} */
-    this.label = null;
+    this._label = null;
     /** Messages of this page that are not in the transcript yet. @type {Sent[]} */
-    this.sent = [];
-    this.asking = new Asking(page.app);
+    this._sent = [];
+    this._asking = new Asking(page.app);
     /** What is being written. */
-    this.text = "";
+    this._text = "";
     /** Calls of the run, by id. @type {Map<string, any>} */
-    this.steps = new Map();
+    this._steps = new Map();
     /** What the model was told last of its use. @type {any} */
-    this.use = null;
-    this.model = "";
+    this._use = null;
+    this._model = "";
     this._seq = 0;
     this._timer = 0;
     this._loads = 0;
@@ -59,7 +59,7 @@ export class Chat {
     this._isOver = false;
     this._isBusy = false;
     /** Why the last run failed. @type {string | null} */
-    this.failure = null;
+    this._failure = null;
     /** What was wrong when it was loaded last. @type {string | null} */
     this._fault = null;
     /** The numbers of messages that wait. @type {Set<number>} */
@@ -86,24 +86,24 @@ export class Chat {
     this.key = this.session.key;
     const known = new Set((this.session?.waiting ?? []).map((/** @type {any} */ each) => Number(each.id)));
     this._waiting = known;
-    this.children = this.page.sessions.filter((/** @type {any} */ other) => other.parent === this.key);
+    this._children = this.page.sessions.filter((/** @type {any} */ other) => other.parent === this.key);
   }
 
   async _loadTail() {
-    if (this.hasNewer) return;
+    if (this._hasNewer) return;
     const number = (this._loads += 1);
     const read = await this._read("");
     if (number !== this._loads) return;
     const first = read.messages[0]?.id ?? 0;
-    const older = this.messages.filter((message) => message.id < first);
+    const older = this._messages.filter((message) => message.id < first);
     // What is between was not loaded.
-    const isWhole = older.length === 0 || older.at(-1).id === first - 1 || this.messages.some((message) => message.id >= first);
-    this.messages = [...(isWhole ? older : []), ...read.messages];
-    if (!isWhole || older.length === 0) this.hasOlder = read.hasMore;
+    const isWhole = older.length === 0 || older.at(-1).id === first - 1 || this._messages.some((message) => message.id >= first);
+    this._messages = [...(isWhole ? older : []), ...read.messages];
+    if (!isWhole || older.length === 0) this._hasOlder = read.hasMore;
     this._shorten(true);
     // One that was sent is shown until it is in the transcript.
-    const texts = this.messages.slice(-AT_ONCE).map((message) => message.text);
-    this.sent = this.sent.filter((sent) => sent.number === undefined || this._waiting.has(sent.number) || !texts.some((text) => text.includes(sent.text)));
+    const texts = this._messages.slice(-AT_ONCE).map((message) => message.text);
+    this._sent = this._sent.filter((sent) => sent.number === undefined || this._waiting.has(sent.number) || !texts.some((text) => text.includes(sent.text)));
   }
 
   /** @param {string} query @returns {Promise<any>} */
@@ -113,14 +113,14 @@ export class Chat {
 
   /** @param {boolean} isFromStart Which end of the window gives way. */
   _shorten(isFromStart) {
-    const surplus = this.messages.length - MOST;
+    const surplus = this._messages.length - MOST;
     if (surplus <= 0) return;
     if (isFromStart) {
-      this.messages = this.messages.slice(surplus);
-      this.hasOlder = true;
+      this._messages = this._messages.slice(surplus);
+      this._hasOlder = true;
     } else {
-      this.messages = this.messages.slice(0, MOST);
-      this.hasNewer = true;
+      this._messages = this._messages.slice(0, MOST);
+      this._hasNewer = true;
     }
   }
 
@@ -128,17 +128,17 @@ export class Chat {
     if (this._isBusy) return;
     this._isBusy = true;
     await this.page.act(async () => {
-      const read = await this._read(`&before=${this.messages[0].id}`);
-      this.messages = [...read.messages, ...this.messages];
-      this.hasOlder = read.hasMore;
+      const read = await this._read(`&before=${this._messages[0].id}`);
+      this._messages = [...read.messages, ...this._messages];
+      this._hasOlder = read.hasMore;
       this._shorten(false);
     });
     this._isBusy = false;
   }
 
   async _newest() {
-    this.hasNewer = false;
-    this.messages = [];
+    this._hasNewer = false;
+    this._messages = [];
     await this.page.act(() => this._loadTail());
     this._toEnd(true);
   }
@@ -147,7 +147,7 @@ export class Chat {
   hear({ kind, data }) {
     if (kind === "live") this._hearLive(data);
     else if (kind === "run.ended" && data?.session === this.key) {
-      this.failure = data.data?.state === "failed" ? String(data.data.reason ?? "it failed") : null;
+      this._failure = data.data?.state === "failed" ? String(data.data.reason ?? "it failed") : null;
       this._soon(true);
     } else if (kind === "gap" || kind === "live.missed" || data?.session === this.key) this._soon(kind === "gap");
   }
@@ -173,8 +173,8 @@ export class Chat {
   }
 
   _endLive() {
-    this.text = "";
-    this.steps.clear();
+    this._text = "";
+    this._steps.clear();
   }
 
   /** @param {any} observed */
@@ -184,18 +184,18 @@ export class Chat {
     this._seq = seq;
     const { event: inner } = event;
     switch (inner.type) {
-      case "started": this._endLive(); this.model = inner.model; break;
+      case "started": this._endLive(); this._model = inner.model; break;
       // What was written so far is in the transcript.
-      case "turn_started": this.text = ""; this._soon(false); break;
-      case "text": this.text = (this.text + inner.text).slice(-MOST_TEXT); break;
-      case "discarded": this.text = ""; break;
-      case "step": this.steps.set(inner.step.id, { ...this.steps.get(inner.step.id), ...inner.step, diff: inner.diff }); break;
+      case "turn_started": this._text = ""; this._soon(false); break;
+      case "text": this._text = (this._text + inner.text).slice(-MOST_TEXT); break;
+      case "discarded": this._text = ""; break;
+      case "step": this._steps.set(inner.step.id, { ...this._steps.get(inner.step.id), ...inner.step, diff: inner.diff }); break;
       case "output": {
-        const step = this.steps.get(inner.callId);
+        const step = this._steps.get(inner.callId);
         if (step !== undefined) step.output = ((step.output ?? "") + inner.text).slice(-MOST_TEXT);
         break;
       }
-      case "usage": this.use = inner; break;
+      case "usage": this._use = inner; break;
       case "retrying": this.page.said = `The model is asked again: ${inner.reason}`; break;
       default: return;
     }
@@ -226,11 +226,11 @@ export class Chat {
   }
 
   _submit() {
-    const text = this.typed;
+    const text = this._typed;
     if (text.trim() === "") return;
-    this.typed = "";
+    this._typed = "";
     const sent = { id: crypto.randomUUID(), text };
-    this.sent.push(sent);
+    this._sent.push(sent);
     this._toEnd(true);
     void this._send(sent);
   }
@@ -241,7 +241,7 @@ export class Chat {
     if (file === undefined) return;
     const path = await this.page.act(() => this.page.app.upload(file, this.session?.agent), `${file.name} is uploaded.`);
     input.value = "";
-    if (path !== undefined) this.typed = `${this.typed}${this.typed === "" ? "" : " "}${path}`;
+    if (path !== undefined) this._typed = `${this._typed}${this._typed === "" ? "" : " "}${path}`;
     this.update();
   }
 
@@ -254,21 +254,21 @@ export class Chat {
   show() {
     const { session } = this;
     const asks = this.page.app.asks.filter((ask) => ask.session === this.key);
-    const waiting = (session?.waiting ?? []).filter((/** @type {any} */ each) => !this.sent.some((sent) => sent.number === Number(each.id)));
+    const waiting = (session?.waiting ?? []).filter((/** @type {any} */ each) => !this._sent.some((sent) => sent.number === Number(each.id)));
     return [
       h("div.row", { key: "state", role: "group", "aria-label": "State" }, this._state()),
       h("div.log-of-chat", {
         key: "log", role: "log", tabindex: "0", "aria-label": "Messages",
         made: (/** @type {Element} */ element) => { this._log = element; this._toEnd(true); },
         onscroll: (/** @type {any} */ event) => { const { scrollHeight, scrollTop, clientHeight } = event.currentTarget; this._isAtEnd = scrollHeight - scrollTop - clientHeight < 40; },
-      }, this.hasOlder ? button("Older messages", () => void this._older(), { key: "older" }) : "",
-      this._transcript(), this.hasNewer ? button("Newest messages", () => void this._newest(), { key: "newest" }) : this._live(),
-      this.sent.map((sent) => h("div.message.task", { key: `sent ${sent.id}` }, markdown(sent.text),
+      }, this._hasOlder ? button("Older messages", () => void this._older(), { key: "older" }) : "",
+      this._transcript(), this._hasNewer ? button("Newest messages", () => void this._newest(), { key: "newest" }) : this._live(),
+      this._sent.map((sent) => h("div.message.task", { key: `sent ${sent.id}` }, markdown(sent.text),
         h("p.note", null, sent.problem === undefined ? sent.number === undefined ? "is sent" : "waits" : ["was not stored: ", visible(sent.problem), " ", button("Send again", () => void this._send(sent), { class: "small" })],
           sent.number === undefined ? "" : [" ", this._takeBack(sent.number)]))),
       waiting.map((/** @type {any} */ each) => h("p.note", { key: `waits ${each.id}` }, "A message of ", code(each.sender), " waits, since ", time(each.acceptedAt), " ", this._takeBack(Number(each.id))))),
-      this.failure === null ? "" : h("p.problem", { key: "failure", role: "status" }, "The last run failed: ", visible(this.failure)),
-      h("div", { key: "asks" }, this.asking.show(asks)),
+      this._failure === null ? "" : h("p.problem", { key: "failure", role: "status" }, "The last run failed: ", visible(this._failure)),
+      h("div", { key: "asks" }, this._asking.show(asks)),
       this._form(),
     ];
   }
@@ -280,24 +280,24 @@ export class Chat {
 
   /** @returns {Children} */
   _state() {
-    const { session, use } = this;
-    const running = [...this.steps.values()].filter((step) => step.status === "running").map((step) => step.toolCall?.name ?? step.title);
+    const { session, _use: use } = this;
+    const running = [...this._steps.values()].filter((step) => step.status === "running").map((step) => step.toolCall?.name ?? step.title);
     const number = (/** @type {unknown} */ value) => Number(value).toLocaleString();
     return [
       session === null ? badge("not begun") : badge(session.status, session.status === "active" ? "allow" : session.status === "waiting" ? "ask" : ""),
       running.length > 0 ? h("span", { role: "status" }, "runs ", running.map((name) => code(name))) : "",
-      this.model === "" ? "" : code(this.model),
+      this._model === "" ? "" : code(this._model),
       use === null ? "" : h("span.note", null, `${number(use.contextTokens)} tokens of context${use.contextLimit === undefined ? "" : ` of ${number(use.contextLimit)}`} · ${number(use.usage.inputTokens + use.usage.outputTokens)} tokens of this run`),
       session?.parent ? h("span", null, "begun by ", sessionLink(session.parent)) : "",
       session?.run || session?.isRunning ? button("Cancel the run", () => void this.page.act(() => this.api.post(`${this.path}/cancel`, {}), "It is cancelled."), { class: "danger" }) : "",
       session === null ? "" : h("details", { key: "more" }, h("summary", null, "Label and archive"),
-        h("form.row", { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); const label = (this.label ?? "").trim(); this.label = null; void this._change({ label: label === "" ? null : label }, "The label is set."); } },
-          field("Label", this.label ?? String(session.label ?? ""), (value) => { this.label = value; this.update(); }), h("button", null, "Set the label"),
+        h("form.row", { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); const label = (this._label ?? "").trim(); this._label = null; void this._change({ label: label === "" ? null : label }, "The label is set."); } },
+          field("Label", this._label ?? String(session.label ?? ""), (value) => { this._label = value; this.update(); }), h("button", null, "Set the label"),
           button(session.archivedAt === null ? "Archive" : "Restore", async () => {
             const archived = session.archivedAt === null;
             if (!archived || await confirmed("An archived session is left out of the list, and takes no messages until it is restored.", "Archive")) await this._change({ archived }, archived ? "It is archived." : "It is restored.");
           }))),
-      this.children.length === 0 ? "" : h("details", { key: "children" }, h("summary", null, `Sub-agents (${this.children.length})`), this.page.tree(this.key)),
+      this._children.length === 0 ? "" : h("details", { key: "children" }, h("summary", null, `Sub-agents (${this._children.length})`), this.page.tree(this.key)),
     ];
   }
 
@@ -305,9 +305,9 @@ export class Chat {
   _transcript() {
     /** @type {Map<string, any>} */
     const results = new Map();
-    for (const message of this.messages) for (const result of message.toolResults ?? []) results.set(result.callId, result);
-    for (const id of this._nodes.keys()) if (!this.messages.some((message) => message.id === id)) this._nodes.delete(id);
-    return this.messages.filter((message) => message.kind !== "results").map((message) => this._message(message, (message.toolCalls ?? []).map((/** @type {any} */ call) => results.get(call.id))));
+    for (const message of this._messages) for (const result of message.toolResults ?? []) results.set(result.callId, result);
+    for (const id of this._nodes.keys()) if (!this._messages.some((message) => message.id === id)) this._nodes.delete(id);
+    return this._messages.filter((message) => message.kind !== "results").map((message) => this._message(message, (message.toolCalls ?? []).map((/** @type {any} */ call) => results.get(call.id))));
   }
 
   /** @param {any} message @param {any[]} results Those of its calls. @returns {Child} */
@@ -338,11 +338,11 @@ export class Chat {
 
   /** What is written and done now. @returns {Child[]} */
   _live() {
-    const there = new Set(this.messages.flatMap((message) => message.toolCalls ?? []).map((call) => call.id));
-    const steps = [...this.steps.values()].filter((step) => !there.has(step.id));
-    const last = this.messages.at(-1);
+    const there = new Set(this._messages.flatMap((message) => message.toolCalls ?? []).map((call) => call.id));
+    const steps = [...this._steps.values()].filter((step) => !there.has(step.id));
+    const last = this._messages.at(-1);
     // The transcript has it before the run is over.
-    const text = last?.kind === "answer" && last.text.includes(this.text.trim()) ? "" : this.text;
+    const text = last?.kind === "answer" && last.text.includes(this._text.trim()) ? "" : this._text;
     if (text === "" && steps.length === 0) return [];
     return [h("div.message.answer.live", { key: "live", "aria-busy": "true" }, text === "" ? "" : markdown(text),
       steps.map((step) => h("details.call", { key: `step ${step.id}`, open: step.status === "running" },
@@ -355,8 +355,8 @@ export class Chat {
   _form() {
     return h("form.compose", { key: "form", onsubmit: (/** @type {any} */ event) => { event.preventDefault(); this._submit(); this.update(); } },
       h("textarea", {
-        "aria-label": "Message", rows: String(Math.min(Math.max(this.typed.split("\n").length, 2), 12)), value: this.typed, placeholder: "Message",
-        oninput: (/** @type {any} */ event) => { this.typed = event.target.value; this.update(); },
+        "aria-label": "Message", rows: String(Math.min(Math.max(this._typed.split("\n").length, 2), 12)), value: this._typed, placeholder: "Message",
+        oninput: (/** @type {any} */ event) => { this._typed = event.target.value; this.update(); },
         onkeydown: (/** @type {any} */ event) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
           event.preventDefault();

@@ -21,10 +21,18 @@ export class Asking {
     this.app = app;
     /** @type {Map<string, { since: number, reason: string, problem?: string }>} */
     this._of = new Map();
+    this._order = "";
   }
 
   /** @param {any[]} asks @returns {Child[]} */
   show(asks) {
+    const order = asks.map((ask) => ask.code).join();
+    // What moves under the pointer is new for a moment.
+    if (!order.startsWith(this._order)) {
+      for (const of of this._of.values()) of.since = Date.now();
+      setTimeout(() => this.app.update(), NEW_FOR);
+    }
+    this._order = order;
     for (const known of this._of.keys()) if (!this.app.asks.some((ask) => ask.code === known)) this._of.delete(known);
     return asks.map((ask) => this._one(ask));
   }
@@ -42,9 +50,9 @@ export class Asking {
     const answer = (/** @type {any} */ given) => void this._answer(ask.code, given, known);
     const key = (/** @type {any} */ event) => {
       const { type = "approve" } = shown.question ?? {};
-      if (type !== "approve" || event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey || Date.now() - known.since < NEW_FOR) return;
+      if (type !== "approve" || event.repeat || event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey || Date.now() - known.since < NEW_FOR) return;
       if (event.key === "a") answer({ type: "allow" });
-      else if (event.key === "s" && shown.atMost !== "once") answer({ type: "allow", scope: "session" });
+      else if (event.key === "s" && shown.atMost !== "once" && shown.question?.at_most !== "once") answer({ type: "allow", scope: "session" });
       else if (event.key === "d") answer(known.reason.trim() === "" ? { type: "deny" } : { type: "deny", message: known.reason });
     };
     return h("article", { key: ask.code, tabindex: "0", "aria-label": `Question ${ask.code}`, onkeydown: ask.mayAnswer ? key : undefined },

@@ -17,7 +17,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PROPERTIES = new Set(["value", "checked", "indeterminate", "selected", "open", "scrollTop"]);
 /** Attributes that are addresses. */
 const ADDRESSES = new Set(["href", "src"]);
-const SAFE_ADDRESS = /^(?:https?:|mailto:|blob:|#|\/(?!\/))/i;
+const SAFE_ADDRESS = /^(?:https?:|blob:|#|\/(?![/\\]))/i;
 
 /** The node of an element. @type {WeakMap<Element, Node>} */
 const nodes = new WeakMap();

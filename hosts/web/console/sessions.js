@@ -29,19 +29,19 @@ export class SessionsPage extends Page {
     /** @type {any[]} */
     this.sessions = [];
     /** @type {string | null} */
-    this.next = null;
-    this.isLoaded = false;
+    this._next = null;
+    this._isLoaded = false;
     /** What each cost this month, by key. @type {Map<string, number>} */
-    this.costs = new Map();
+    this._costs = new Map();
     /** @type {any[]} */
-    this.agents = [];
-    this.query = "";
-    this.status = "";
-    this.withArchived = false;
+    this._agents = [];
+    this._query = "";
+    this._status = "";
+    this._withArchived = false;
     /** The conversation that is to begin; the same one, however often it is sent. */
-    this.wanted = { agent: "", text: "", thread: "" };
+    this._wanted = { agent: "", text: "", thread: "" };
     /** @type {Map<string, Chat>} */
-    this.chats = new Map();
+    this._chats = new Map();
     /** @type {Chat | null} */
     this.chat = null;
     this.list = new VirtualList(ENTRY, () => this._scrolled());
@@ -58,17 +58,17 @@ export class SessionsPage extends Page {
     this.problem = null;
     this.chat = null;
     this.title = "Sessions";
-    if (key === undefined) this.app.watch(null);
+    if (this.app.watched !== key) this.app.watch(null);
     // What happened while another page was shown was not heard.
-    if (key === undefined || !this.isLoaded) await this._load();
+    if (key === undefined || !this._isLoaded) await this._load();
     if (key === undefined) return;
-    let chat = this.chats.get(key);
+    let chat = this._chats.get(key);
     if (chat === undefined) {
       chat = new Chat(this, key);
-      for (const old of [...this.chats.keys()].slice(0, -MOST_CHATS)) this.chats.delete(old);
+      for (const old of [...this._chats.keys()].slice(0, -MOST_CHATS)) this._chats.delete(old);
     }
-    this.chats.delete(key);
-    this.chats.set(key, chat);
+    this._chats.delete(key);
+    this._chats.set(key, chat);
     this.chat = chat;
     this.title = nameOf(this.sessions.find((session) => session.key === key) ?? { key });
     await chat.load();
@@ -84,10 +84,10 @@ export class SessionsPage extends Page {
     await this.act(async () => {
       this.sessions = [];
       await this._more("");
-      this.isLoaded = true;
+      this._isLoaded = true;
       const [{ budgets }, { agents }] = await Promise.all([this.api.get("/v1/budgets?kind=session&limit=500"), this.api.get("/v1/agents")]);
-      this.agents = agents;
-      for (const budget of budgets) this.costs.set(budget.name, Number(budget.month.cost));
+      this._agents = agents;
+      for (const budget of budgets) this._costs.set(budget.name, Number(budget.month.cost));
     });
   }
 
@@ -95,11 +95,11 @@ export class SessionsPage extends Page {
   async _more(cursor) {
     this._isLoading = true;
     try {
-      const archived = this.withArchived ? "&archived=true" : "";
+      const archived = this._withArchived ? "&archived=true" : "";
       const read = await this.api.get(`/v1/sessions?limit=${AT_ONCE}${archived}${cursor === "" ? "" : `&cursor=${cursor}`}`);
       const known = new Set(this.sessions.map((session) => session.key));
       this.sessions = [...this.sessions, ...read.sessions.filter((/** @type {any} */ session) => !known.has(session.key))];
-      this.next = read.nextCursor;
+      this._next = read.nextCursor;
     } finally {
       this._isLoading = false;
     }
@@ -107,14 +107,15 @@ export class SessionsPage extends Page {
 
   _scrolled() {
     const isNearEnd = this.list.top + this.list.view > this._rows().length * ENTRY - 20 * ENTRY;
-    if (isNearEnd && this.next !== null && !this._isLoading) void this.act(() => this._more(String(this.next)));
+    if (isNearEnd && this._next !== null && !this._isLoading) void this.act(() => this._more(String(this._next)));
     this.update();
   }
 
   /** @param {import("./live.js").Happened} event */
   hear(event) {
     const { kind, data } = event;
-    this.chat?.hear(event);
+    // Pieces name no session: those of another one are not this one's.
+    if (kind !== "live" || this.app.watched === this.chat?.key) this.chat?.hear(event);
     if (kind === "gap") void this._load();
     else if (/^(session|run|message|ask)\./.test(kind) && typeof data?.session === "string") {
       this._changed.add(data.session);
@@ -132,7 +133,7 @@ export class SessionsPage extends Page {
     for (const session of read) {
       if (session === null) continue;
       this.sessions = this.sessions.filter((other) => other.key !== session.key);
-      if (session.archivedAt === null || this.withArchived) this.sessions.unshift(session);
+      if (session.archivedAt === null || this._withArchived) this.sessions.unshift(session);
     }
     this.sessions.sort((one, other) => Number(other.activeAt) - Number(one.activeAt));
     this.update();
@@ -140,15 +141,15 @@ export class SessionsPage extends Page {
 
   /** Begins a conversation with its first message, and goes to it. */
   async _begin() {
-    const { text } = this.wanted;
+    const { text } = this._wanted;
     if (text.trim() === "") return;
-    const agent = this.wanted.agent === "" ? this.app.status.person.agent : this.wanted.agent;
+    const agent = this._wanted.agent === "" ? this.app.status.person.agent : this._wanted.agent;
     const name = encodeURIComponent(this.app.status.person.name);
-    const thread = (this.wanted.thread ||= crypto.randomUUID());
+    const thread = (this._wanted.thread ||= crypto.randomUUID());
     const key = `agent:${encodeURIComponent(agent)}:local:console:direct:${name}:${thread.slice(0, 8)}`;
     await this.act(async () => {
       await this.api.post(`/v1/sessions/${encodeURIComponent(key)}/messages`, { text, id: thread });
-      this.wanted.text = this.wanted.thread = "";
+      this._wanted.text = this._wanted.thread = "";
       this._changed.add(key);
       await this._refresh();
       location.hash = `#/sessions/${encodeURIComponent(key)}`;
@@ -161,14 +162,14 @@ export class SessionsPage extends Page {
     const rows = this._rows();
     return this.framed(
       h("details", { key: "new" }, h("summary", null, "New conversation"), h("form.card", { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); void this._begin(); } },
-        this.agents.length < 2 ? "" : field("Agent", this.wanted.agent || this.app.status.person.agent, (value) => { this.wanted.agent = value; this.update(); }, { options: this.agents.map((agent) => agent.id) }),
-        field("First message", this.wanted.text, (value) => { this.wanted.text = value; this.update(); }, { tag: "textarea", rows: "3" }), h("button.primary", null, "Begin"))),
-      h("div.row", { key: "filter" }, h("input.grow", { type: "search", "aria-label": "Search for sessions", placeholder: "Search", value: this.query, oninput: (/** @type {any} */ event) => this._filter(() => { this.query = event.target.value; }) }),
-        h("select", { "aria-label": "Status", value: this.status, onchange: (/** @type {any} */ event) => this._filter(() => { this.status = event.target.value; }) },
+        this._agents.length < 2 ? "" : field("Agent", this._wanted.agent || this.app.status.person.agent, (value) => { this._wanted.agent = value; this.update(); }, { options: this._agents.map((agent) => agent.id) }),
+        field("First message", this._wanted.text, (value) => { this._wanted.text = value; this.update(); }, { tag: "textarea", rows: "3" }), h("button.primary", null, "Begin"))),
+      h("div.row", { key: "filter" }, h("input.grow", { type: "search", "aria-label": "Search for sessions", placeholder: "Search", value: this._query, oninput: (/** @type {any} */ event) => this._filter(() => { this._query = event.target.value; }) }),
+        h("select", { "aria-label": "Status", value: this._status, onchange: (/** @type {any} */ event) => this._filter(() => { this._status = event.target.value; }) },
           [["", "any status"], ["active", "active"], ["waiting", "waiting"], ["idle", "idle"], ["archived", "archived"]].map(([value, text]) => h("option", { key: value, value }, text))),
-        h("label", null, h("input", { type: "checkbox", checked: this.withArchived, onchange: (/** @type {any} */ event) => { this.withArchived = event.target.checked; this.list.reset(); void this._load(); } }), " archived, too"),
-        h("span.note", { role: "status" }, `${rows.length.toLocaleString()}${this.next === null ? "" : "+"}`)),
-      rows.length === 0 ? h("p.note", { key: "none" }, this.isLoaded ? "There are none. Begin one above." : "Loading…") : this.list.show(rows.length, (index) => this._entry(rows[index])));
+        h("label", null, h("input", { type: "checkbox", checked: this._withArchived, onchange: (/** @type {any} */ event) => { this._withArchived = event.target.checked; this.list.reset(); void this._load(); } }), " archived, too"),
+        h("span.note", { role: "status" }, `${rows.length.toLocaleString()}${this._next === null ? "" : "+"}`)),
+      rows.length === 0 ? h("p.note", { key: "none" }, this._isLoaded ? "There are none. Begin one above." : "Loading…") : this.list.show(rows.length, (index) => this._entry(rows[index])));
   }
 
   /** @param {() => void} change */
@@ -180,8 +181,8 @@ export class SessionsPage extends Page {
 
   /** Sessions in their order, those below another one after it. @returns {{ session: any, depth: number }[]} */
   _rows() {
-    const needle = this.query.trim().toLowerCase();
-    const isWanted = (/** @type {any} */ session) => (this.status === "" || session.status === this.status)
+    const needle = this._query.trim().toLowerCase();
+    const isWanted = (/** @type {any} */ session) => (this._status === "" || session.status === this._status)
       && (needle === "" || `${session.label ?? ""} ${session.key} ${session.person ?? ""}`.toLowerCase().includes(needle));
     const wanted = this.sessions.filter(isWanted);
     const there = new Set(wanted.map((session) => session.key));
@@ -200,7 +201,7 @@ export class SessionsPage extends Page {
 
   /** @param {{ session: any, depth: number }} row */
   _entry({ session, depth }) {
-    const cost = this.costs.get(session.key);
+    const cost = this._costs.get(session.key);
     return h("li.entry", { key: session.key }, h("a", { href: `#/sessions/${encodeURIComponent(session.key)}`, style: { paddingInlineStart: `${12 + Math.min(depth, 6) * 20}px` } },
       h("span.name", null, depth > 0 ? "↳ " : "", visible(nameOf(session))), statusOf(session),
       h("span.summary", null, visible([session.kind, session.agent, session.person].filter(Boolean).join(" · ")), " · ", time(session.activeAt),

@@ -60,31 +60,31 @@ export class ToolPage {
     this.name = name;
     this.api = api;
     this.update = update;
-    this.upload = upload;
+    this._upload = upload;
     /** The last calls by all, once they are asked for. @type {any[] | string | null} */
-    this.last = null;
+    this._last = null;
     /** @type {any} */
-    this.definition = null;
+    this._definition = null;
     /** @type {string | null} */
-    this.failure = null;
+    this._failure = null;
     /** @type {Form | null} */
     this.form = null;
     /** @type {Fields | null} */
     this.fields = null;
-    this.isJson = false;
+    this._isJson = false;
     /** @type {string | null} */
     this.fault = null;
     /** @type {string | null} */
-    this.invalid = null;
+    this._invalid = null;
     /** @type {string[]} */
-    this.repairs = [];
+    this._repairs = [];
     /** @type {Call[]} */
     this.calls = [];
     this.shown = 0;
     this.view = /** @type {string} */ (VIEWS[0]);
     this.note = "";
     /** Arguments of a link that a person did not take yet. @type {string | null} */
-    this.offered = null;
+    this._offered = null;
     /** The arguments of the last link that was made here. @type {string | null} */
     this._shared = null;
     this._isCodeOpen = false;
@@ -96,19 +96,19 @@ export class ToolPage {
   /** Loads the definition. @param {string | null} shared Arguments of a link. */
   async load(shared) {
     try {
-      this.definition = await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}`);
-      this.failure = null;
+      this._definition = await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}`);
+      this._failure = null;
       if (this.form === null) this._begin(shared);
-      else if (shared !== null && shared !== this._shared && !isText(shared, this.form)) this.offered = shared;
+      else if (shared !== null && shared !== this._shared && !isText(shared, this.form)) this._offered = shared;
     } catch (error) {
-      this.failure = /** @type {Error} */ (error).message;
+      this._failure = /** @type {Error} */ (error).message;
     }
     this.update();
   }
 
   /** @param {string | null} shared */
   _begin(shared) {
-    const schema = this.definition.inputSchema ?? { type: "object", properties: {} };
+    const schema = this._definition.inputSchema ?? { type: "object", properties: {} };
     this._setForm(new Form(schema));
     if (shared !== null) {
       const fault = /** @type {Form} */ (this.form).setText(shared);
@@ -120,7 +120,7 @@ export class ToolPage {
   /** @param {Form} form */
   _setForm(form) {
     this.form = form;
-    this.fields = new Fields(form, (isTyped) => this._changed(isTyped), this.upload);
+    this.fields = new Fields(form, (isTyped) => this._changed(isTyped), this._upload);
   }
 
   /** @param {boolean} isTyped */
@@ -133,7 +133,7 @@ export class ToolPage {
   /** Asks the server what it says of the arguments. */
   async check() {
     const { form } = this;
-    if (form === null || form.isBroken || this.definition?.inputSchema === undefined) return;
+    if (form === null || form.isBroken || this._definition?.inputSchema === undefined) return;
     this._checks += 1;
     const number = this._checks;
     const sent = form.arguments ?? {};
@@ -142,13 +142,13 @@ export class ToolPage {
       // What was said of earlier arguments does not count.
       if (number !== this._checks || !equal(sent, form.arguments ?? {})) return;
       form.setProblems(checked.valid ? [] : checked.problems);
-      this.invalid = checked.valid ? null : String(checked.text);
-      this.repairs = checked.valid ? checked.repairs.map((/** @type {any} */ repair) => `${repair.pointer}: ${repair.note}`) : [];
+      this._invalid = checked.valid ? null : String(checked.text);
+      this._repairs = checked.valid ? checked.repairs.map((/** @type {any} */ repair) => `${repair.pointer}: ${repair.note}`) : [];
     } catch (error) {
       if (number !== this._checks) return;
       form.setProblems([]);
-      this.invalid = /** @type {Error} */ (error).message;
-      this.repairs = [];
+      this._invalid = /** @type {Error} */ (error).message;
+      this._repairs = [];
     }
     this.update();
   }
@@ -239,14 +239,14 @@ export class ToolPage {
 
   /** @returns {Child[]} */
   show() {
-    if (this.failure !== null) return [h("h2", { tabindex: "-1" }, visible(this.name)), h("p.problem", { role: "alert" }, visible(this.failure))];
-    if (this.definition === null) return [h("p.note", { role: "status" }, "Loading…")];
+    if (this._failure !== null) return [h("h2", { tabindex: "-1" }, visible(this.name)), h("p.problem", { role: "alert" }, visible(this._failure))];
+    if (this._definition === null) return [h("p.note", { role: "status" }, "Loading…")];
     return [this._head(), h("div.columns", null, this._arguments(), this._results())];
   }
 
   /** @returns {Child} */
   _head() {
-    const { definition } = this;
+    const { _definition: definition } = this;
     const { verdict } = definition;
     const hints = Object.entries(definition.annotations ?? {}).filter(([, value]) => value === true).map(([name]) => name.replace(/Hint$/, "").replace(/([A-Z])/g, " $1").toLowerCase());
     return h("header.tool", { key: "head" },
@@ -261,21 +261,21 @@ export class ToolPage {
 
   /** @returns {Child} */
   _arguments() {
-    const { form, fields, definition } = this;
+    const { form, fields, _definition: definition } = this;
     if (form === null || fields === null) return h("p.note", null, "");
     if (definition.inputSchema === undefined) return h("p.problem", null, "The schema of this tool is not valid, so it cannot be called.");
     const others = form.otherProblems();
     const examples = Array.isArray(definition.examples) ? definition.examples : [];
     return h("section.arguments", { "aria-label": "Arguments" },
       h("div.row", null, h("h3", null, "Arguments"),
-        this._toggle("Form", !this.isJson, () => { this.isJson = this.fault !== null; }), this._toggle("JSON", this.isJson, () => { this.isJson = true; }),
+        this._toggle("Form", !this._isJson, () => { this._isJson = this.fault !== null; }), this._toggle("JSON", this._isJson, () => { this._isJson = true; }),
         examples.map((/** @type {Json} */ example, /** @type {number} */ index) => h("button.small", { type: "button", onclick: () => this._take(example) }, `Example ${index + 1}`))),
       h("form", { key: "form", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.run(); }, onkeydown: (/** @type {any} */ event) => this._key(event) },
-        this.isJson ? this._text(form) : fields.show(),
+        this._isJson ? this._text(form) : fields.show(),
         this.note === "" ? null : h("p.note", { role: "status" }, visible(this.note)),
-        this.offered === null ? null : h("p.note", { role: "status" }, "The link has other arguments. ", h("button.small", { type: "button", onclick: () => this._takeOffered(form) }, "Take the arguments of the link")),
+        this._offered === null ? null : h("p.note", { role: "status" }, "The link has other arguments. ", h("button.small", { type: "button", onclick: () => this._takeOffered(form) }, "Take the arguments of the link")),
         others.map((text) => h("p.problem", null, visible(text))),
-        this.repairs.map((text) => h("p.note", null, visible(`Read as meant: ${text}`))),
+        this._repairs.map((text) => h("p.note", null, visible(`Read as meant: ${text}`))),
         this._buttons(form)),
       this._more());
   }
@@ -314,7 +314,7 @@ export class ToolPage {
           this._changed(true);
         },
       }),
-      h("p.problem", { id: "arguments-fault", role: "status" }, this.fault ?? ""), this.invalid === null ? null : h("pre.problem", null, visible(this.invalid)));
+      h("p.problem", { id: "arguments-fault", role: "status" }, this.fault ?? ""), this._invalid === null ? null : h("pre.problem", null, visible(this._invalid)));
   }
 
   /** @param {Form} form */
@@ -326,23 +326,23 @@ export class ToolPage {
       h("button", { type: "button", "aria-disabled": running === undefined ? "true" : undefined, onclick: () => running?.abort.abort() }, "Cancel"),
       h("button", { type: "button", onclick: () => this._take(null) }, "Clear"),
       h("button", { type: "button", onclick: () => void this._share() }, "Copy a link"),
-      h("span.note", null, this.invalid === null ? "" : "The arguments are not valid yet."));
+      h("span.note", null, this._invalid === null ? "" : "The arguments are not valid yet."));
   }
 
   /** @param {Json} args `null` for those of a new form. */
   _take(args) {
     this.fault = null;
-    this._setForm(new Form(this.definition.inputSchema, args ?? undefined));
+    this._setForm(new Form(this._definition.inputSchema, args ?? undefined));
     this.note = "";
     this._changed(false);
   }
 
   /** @param {Form} form */
   _takeOffered(form) {
-    const fault = form.setText(this.offered ?? "{}");
+    const fault = form.setText(this._offered ?? "{}");
     this.fault = null;
     this.note = fault === null ? "" : `The arguments of the link cannot be read: ${fault}`;
-    this.offered = null;
+    this._offered = null;
     this._changed(false);
   }
 
@@ -363,23 +363,23 @@ export class ToolPage {
   _more() {
     const code = this._isCodeOpen && this.form !== null ? snippets(location.origin, this.name, withoutSecrets(this.form)) : [];
     return h("div", { key: "more" },
-      this.definition.hasCalls === true ? this._last() : null,
+      this._definition.hasCalls === true ? this._lastCalls() : null,
       h("details", { ontoggle: (/** @type {any} */ event) => { this._isCodeOpen = event.target.open; this.update(); } }, h("summary", null, "Code that calls it"), code.map(([language, text]) => [h("h4", null, language), h("pre.code", { tabindex: "0" }, visible(text))])),
-      h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.inputSchema ?? null, 2)))),
-      this.definition.outputSchema === undefined ? null : h("details", null, h("summary", null, "Schema of the result"), h("pre.code", { tabindex: "0" }, visible(stringify(this.definition.outputSchema, 2)))));
+      h("details", null, h("summary", null, "Schema of the arguments"), h("pre.code", { tabindex: "0" }, visible(stringify(this._definition.inputSchema ?? null, 2)))),
+      this._definition.outputSchema === undefined ? null : h("details", null, h("summary", null, "Schema of the result"), h("pre.code", { tabindex: "0" }, visible(stringify(this._definition.outputSchema, 2)))));
   }
 
   /** The last calls that the history has. @returns {Child} */
-  _last() {
+  _lastCalls() {
     const load = async () => {
       try {
-        this.last = (await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}/calls`)).calls;
+        this._last = (await this.api.get(`/v1/tools/${encodeURIComponent(this.name)}/calls`)).calls;
       } catch (error) {
-        this.last = /** @type {Error} */ (error).message;
+        this._last = /** @type {Error} */ (error).message;
       }
       this.update();
     };
-    const { last } = this;
+    const { _last: last } = this;
     return h("details", { key: "last", ontoggle: (/** @type {any} */ event) => { if (event.target === event.currentTarget && event.target.open) void load(); } }, h("summary", null, "Last calls"),
       last === null ? h("p.note", null, "Loading…") : typeof last === "string" ? h("p.problem", null, visible(last)) : last.length === 0 ? h("p.note", null, "There are none.")
         : h("ol.calls", null, last.map((call) => h("li", { key: call.key },

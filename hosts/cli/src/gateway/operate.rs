@@ -35,7 +35,7 @@ pub(super) fn commands() -> Vec<Command> {
         Command::new("open")
             .about("Prints an address of the web console; it counts once, for a minute")
             .long_about(
-                "Prints an address of the web console, with a code that counts once, for a minute. The page that opens it gets a token of its own, with the rights of the owner, for 30 days; `gateway token list` shows it, and `gateway token revoke` ends it.",
+                "Prints an address of the web console, with a code that counts once, for a minute. The page that opens it gets a token of its own, with the rights of the owner, for 12 hours; `gateway token list` shows it, and `gateway token revoke` ends it.",
             ),
         Command::new("stop").about("Stops the gateway: runs under way have time to end"),
         Command::new("logs")

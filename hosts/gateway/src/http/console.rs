@@ -45,7 +45,9 @@ pub struct WithConsole<S> {
 
 impl<S> WithConsole<S> {
     pub(super) fn new(pages: &ConsolePages<Grant>, inner: S) -> Self {
-        Self { pages: Bounded::new(pages.routes()), inner }
+        // Nobody knows whose these requests are.
+        let limits = ConsolePages::<Grant>::body_limits();
+        Self { pages: Bounded::new(pages.routes()).body(limits), inner }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::store::{NewToken, TokenRecord};
 use crate::{People, Role};
 
 /// Time for which the token of a console counts.
-const VALID: Duration = Duration::from_hours(30 * 24);
+const VALID: Duration = Duration::from_hours(12);
 /// Consoles of a person that are open at once; the token of the oldest is revoked.
 const MAX_CONSOLES: usize = 20;
 /// How the names of the tokens of consoles begin.
@@ -40,14 +40,15 @@ async fn give(people: People, grant: Grant) -> Result<String, Problem> {
     let mut earlier: Vec<TokenRecord> = people.store().tokens().await?;
     earlier.retain(|token| token.person == person && token.name.starts_with(PREFIX));
     earlier.sort_by_key(|token| token.created_at);
-    let surplus = (earlier.len() + 1).saturating_sub(MAX_CONSOLES);
-    for token in earlier.into_iter().take(surplus) {
-        people.revoke_token(&token.name).await?;
-    }
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_err(|error| no_random_numbers(&io::Error::other(error.to_string())))?;
     let name = format!("{PREFIX}{}", data_encoding::HEXLOWER.encode(&bytes));
     let until = people.store().clock().now().after(VALID);
     let token = NewToken::new(name, person, agent).with_role(role).with_expiry(until);
-    Ok(people.add_token(token).await?.0)
+    let (text, _) = people.add_token(token).await?;
+    let surplus = (earlier.len() + 1).saturating_sub(MAX_CONSOLES);
+    for token in earlier.into_iter().take(surplus) {
+        people.revoke_token(&token.name).await?;
+    }
+    Ok(text)
 }

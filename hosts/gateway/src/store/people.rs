@@ -213,9 +213,11 @@ pub(super) fn add(writing: &Writing<'_>, name: &str, role: Role, agent: &str) ->
 /// Checks the name of a person or a token.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), Fault> {
     let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
-    if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(is_of_name) {
+    // A name stands in a path, where dots alone mean another place.
+    let is_dots = name.chars().all(|char| char == '.');
+    if is_dots || name.len() > MAX_NAME_BYTES || !name.chars().all(is_of_name) {
         return Err(Fault::Refused(format!(
-            "the name of {of} has 1 to {MAX_NAME_BYTES} letters, digits, `-`, `_` or `.`"
+            "the name of {of} has 1 to {MAX_NAME_BYTES} letters, digits, `-`, `_` or `.`, and more than dots"
         )));
     }
     Ok(())

@@ -99,6 +99,12 @@ impl<T: Send + 'static> ConsolePages<T> {
         Ok(code)
     }
 
+    /// Returns the limits of the body of a request for these pages, for a host that reads it before.
+    pub fn body_limits() -> BodyLimits {
+        let (bytes, within) = EXCHANGE;
+        BodyLimits::new(bytes, within)
+    }
+
     /// Returns true for the path of a request that the [`routes`](Self::routes) answer.
     pub fn has_path(path: &str) -> bool {
         path == "/" || path.starts_with("/console/")
@@ -107,8 +113,7 @@ impl<T: Send + 'static> ConsolePages<T> {
     /// Returns the routes, `/` and those below `/console/`.
     pub fn routes(&self) -> Router {
         let exchange = Router::new().route("/", post(exchange::<T>)).with_state(self.clone());
-        let (bytes, within) = EXCHANGE;
-        let exchange = Bounded::new(exchange).body(BodyLimits::new(bytes, within));
+        let exchange = Bounded::new(exchange).body(Self::body_limits());
         let page = self.0.page;
         let pages = Router::new()
             .route("/", get(async move || shown(page)))

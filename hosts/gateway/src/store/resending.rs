@@ -16,7 +16,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Refused`] if its state is another one, or there is no such part.
+    /// A refusal if its state is another one, or there is no such part.
     pub async fn resend(&self, id: i64, by: &str) -> Result<(), StoreError> {
         let by = by.to_owned();
         self.write(move |writing| {
